@@ -232,7 +232,7 @@ export class PointsPicture {
     return this.held.at(-1)?.frame ?? null;
   }
 
-  // True if the frame has all bodies: those of a region are fewer, and have other numbers.
+  // True if the frame has all bodies: a region has fewer, with different numbers.
   get drawsBalls() {
     return this.balls && this.frame.count === this.balls.length;
   }
