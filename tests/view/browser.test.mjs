@@ -630,8 +630,12 @@ watched("a lost graphics device comes back with the picture", () => madeBodies(5
 });
 
 watched("a lost way comes back, and so do the plots", () => madeBodies(300), {}, async (page, server) => {
+  await page.evaluate(() => { // the words stand for half a second only
+    const words = document.querySelector("#words");
+    new MutationObserver(() => { window.wasLost ||= words.textContent.includes("not connected"); }).observe(words, { childList: true, characterData: true, subtree: true });
+  });
   server.drop();
-  await until(page, () => /not connected/.test(document.querySelector("#words").textContent));
+  await until(page, () => window.wasLost);
   await until(page, () => /running/.test(document.querySelector("#words").textContent));
   assert.ok(await page.locator("#notice").isHidden());
 });
