@@ -132,8 +132,7 @@ static int put_cells(struct life_job *job, const struct view_command *c)
         return cli_failed_call(NULL);
     for (size_t y = 0; y < r->height; y++)
         for (size_t k = 0; k < bytes; k++)
-            cells.word[y * cells.stride + k / 8] |= (uint64_t)c->bits[y * bytes + k]
-                                                    << 8 * (k % 8);
+            cells.word[y * cells.stride + k / 8] |= (uint64_t)c->bits[y * bytes + k] << 8 * (k % 8);
     const int called = life_put(job->engine_of_run, r->x, r->y, &cells);
     life_cells_free(&cells);
     if (called < 0)

@@ -89,7 +89,7 @@ static void clear_path(struct nbody_trail *p)
     p->every = 1;
 }
 
-/* Prepare the paths between frames of few bodies; of none if `bodies` is 0. */
+/* Prepare the paths of few bodies between frames. bodies: 0 if there are none. */
 static void open_path(struct nbody_trail *p, size_t bodies)
 {
     p->bodies = bodies;

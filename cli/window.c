@@ -57,12 +57,12 @@ static bool can_run_again(const struct cli_window *w)
            world_size(cli_world) == 1;
 }
 
-/* The address and tokens of the view that this run continues; false: of none. */
+/* Take the address and tokens of the view before this run; false: there was none. */
 static bool take_again(struct cli_window *w, struct view_options *about)
 {
     static char port[8], tokens[80];
     const char *link = getenv(AGAIN);
-    const bool found = link && sscanf(link, "%7[0-9] %79[0-9a-f]", port, tokens) == 2;
+    const bool found = w->wanted && link && sscanf(link, "%7[0-9] %79[0-9a-f]", port, tokens) == 2;
     unsetenv(AGAIN);
     if (!found)
         return false;

@@ -148,7 +148,7 @@ int cli_window_stay(struct cli_window *window, cli_window_show *show, void *job)
 int cli_window_close(struct cli_window *window);
 
 /* True if a viewer asked for the run once more. If so, main calls cli_window_run_again after all
- * else: replace this process by one with the same command line, whose view has the same link.
+ * else: replace this process by one with the same command line; its view has the same link.
  * Returns only on failure, with an exit status. */
 bool cli_window_runs_again(void);
 int cli_window_run_again(char **argv);

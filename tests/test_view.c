@@ -1049,7 +1049,7 @@ static void view_same_request_is_not_repeated(void **state)
     latest_free(&latest);
 }
 
-/* The reason for which a message is refused, in `why`; "": it was passed on. */
+/* Return the reason of the refusal of a message; "": the message was passed on. */
 static const char *refusal_of(struct viewer *w, const char *text)
 {
     static char why[200];

@@ -94,6 +94,8 @@ static int hex_digit(char c)
     return at ? (int)(at - digits) : -1;
 }
 
+_Static_assert(sizeof((struct view_command *)0)->bits == VIEW_PUT_BYTES, "as view.h says");
+
 /* Cells of a rectangle: two hexadecimal digits a byte of eight cells. */
 static bool read_put(const json_t *object, struct view_command *put)
 {

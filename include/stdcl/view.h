@@ -112,7 +112,7 @@ struct view_options {
     struct view_table grid;
     /* Columns of view_add_row: name, unit, name, unit, ..., NULL. */
     const char *const *rows;
-    const char *tokens; /* view_tokens of an earlier view, whose links stay valid; NULL: new */
+    const char *tokens; /* view_tokens of an earlier view: its links stay valid; NULL: new */
     /* nonzero: pages of servers on this machine, such as notebooks, may show the view in a frame */
     int framed;
     uintptr_t reserved[8]; /* must be 0 */
@@ -260,11 +260,11 @@ enum { VIEW_PUT_BYTES = 1536 };
 struct view_command {
     enum view_ask ask;
     double value; /* steps, speed, or frame */
-    /* VIEW_PUT: the cells of this rectangle, at zoom 0, become those of `bits`: (width + 7) / 8
+    /* VIEW_PUT: the cells of this rectangle, at zoom 0, get the states in `bits`: (width + 7) / 8
      * bytes a row, bit x % 8 of byte x / 8 is column x; at most VIEW_PUT_BYTES bytes. The rectangle
      * lies in the grid; on a torus it may cross an edge. */
     struct view_region region;
-    uint8_t bits[VIEW_PUT_BYTES];
+    uint8_t bits[1536]; /* VIEW_PUT_BYTES */
 };
 /* Get the next command of a viewer; 0: none. */
 int view_next_command(view *v, struct view_command *command);

@@ -634,7 +634,7 @@ class view_command(Structure):  # noqa: F405
         ("ask", c_int),
         ("value", c_double),
         ("region", view_region),
-        ("bits", c_uint8 * VIEW_PUT_BYTES),
+        ("bits", c_uint8 * 1536),
     ]
 
 class view_bodies(Structure):  # noqa: F405

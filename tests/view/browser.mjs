@@ -76,9 +76,9 @@ export async function shot(page, name) {
   if (SHOTS) await page.screenshot({ path: `${SHOTS}/${name}.png` });
 }
 
-// Findings of axe-core that are serious or critical.
-export async function seriousFindings(page) {
+// Findings of axe-core.
+export async function axeFindings(page) {
   await page.evaluate(fs.readFileSync(fileOf("axe-core/axe.min.js"), "utf8"));
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+  return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
 }

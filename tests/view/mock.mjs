@@ -221,8 +221,9 @@ export function madeLife(width, height, worldOf = null) {
       const row = want.zoom ? want.width : Math.ceil(want.width / 8), body = new Uint8Array(row * want.height);
       for (let y = 0; y < want.height; y++) for (let x = 0; x < want.width; x++) {
         let live = 0;
-        const few = Math.min(side, 2); // a sample of the square is enough here
-        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++) live += cells[(y0 + y * side + j * side / few) % height * width + (x0 + x * side + i * side / few) % width];
+        const few = Math.min(side, 2); // a square has as many live cells as four cells of the soup say, so that places differ at every zoom
+        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++)
+          live += cells[(Math.floor(y0 / side + y) * few + j) % height * width + (Math.floor(x0 / side + x) * few + i) % width];
         if (!want.zoom) body[y * row + (x >> 3)] |= live << (x & 7);
         else if (live) body[y * row + x] = 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1));
       }

@@ -4,8 +4,9 @@
 import { get } from "./elements.js";
 import { rleText, stateAt } from "./rle.js";
 
-const MOST_BYTES = 1536, MOST_TILES = 8; // of one message; of one change
-const FRESH = 2000; // ms in which the run's pictures may be older than a change
+const MOST_BYTES = 1536; // bytes of cells in a message
+const MOST_TILES = 8; // messages for a change
+const FRESH = 2000; // ms until the run's pictures surely have a change
 
 // The cells on a line from a to b.
 export function lineCells([ax, ay], [bx, by]) {

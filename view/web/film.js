@@ -63,7 +63,7 @@ export class Film {
   }
 }
 
-// A film of the page: of a run as it is seen, of a recording with every picture once.
+// A film of the page: a run as it is seen, or a recording with every picture once.
 export class Filming {
   // page: its state; layers(): canvases; act(what, more): asks the run; said(text, stay): tells the user; save(blob); pressed(on)
   constructor(to) {

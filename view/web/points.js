@@ -9,6 +9,7 @@ import { frameWeights } from "./motion.js";
 import { isMissing } from "./trails.js";
 
 const HELD = 4; // frames on the GPU
+const SMOOTH = 0.7; // least cosine of the angles of a trail: eight instants an orbit
 
 // A body is a soft disc. `still`: only the last frame.
 const BODY = (still) => `in float x0, y0, z0; ${still ? "" : "in float x1, y1, z1, x2, y2, z2, x3, y3, z3;"}
@@ -124,15 +125,15 @@ export function bodyPlace(frame, k) {
   return [0, 1, 2].map((c) => frame.box[c] + (frame.planes[c * frame.count + k] + 0.5) / 65536 * (frame.box[3 + c] - frame.box[c]));
 }
 
-// True if the path from a to b to c turns so sharply that no curve through them is likely;
-// distances below `far` are ignored. Pure.
-export function turnsBack(a, b, c, far) {
+// True if the path from a to b to c turns so sharply, by an angle with a cosine below `least`, that no
+// curve through them is likely; distances below `far` are ignored. Pure.
+export function turnsBack(a, b, c, far, least = 0.3) {
   let [along, one, two] = [0, 0, 0];
   for (let i = 0; i < 3; i++) {
     const d = b[i] - a[i], e = c[i] - b[i];
     [along, one, two] = [along + d * e, one + d * d, two + e * e];
   }
-  return two > far * far && along < 0.3 * Math.sqrt(one * two);
+  return two > far * far && along < least * Math.sqrt(one * two);
 }
 
 // Smallest visible distance in a frame's box.
@@ -231,7 +232,7 @@ export class PointsPicture {
     return this.held.at(-1)?.frame ?? null;
   }
 
-  // True if the frame has all bodies: those of a region are fewer, and have other numbers.
+  // True if the frame has all bodies: a region has fewer, with different numbers.
   get drawsBalls() {
     return this.balls && this.frame.count === this.balls.length;
   }
@@ -254,7 +255,7 @@ export class PointsPicture {
     const place = (i, k) => [0, 1, 2].map((c) => instants[i].places[3 * k + c] - from[c]);
     let used = 0;
     for (let k = 0; k < n; k++) {
-      const path = instants.map((_, i) => place(i, k)), turned = path.map((to, i) => i > 1 && turnsBack(path[i - 2], path[i - 1], to, far));
+      const path = instants.map((_, i) => place(i, k)), turned = path.map((to, i) => i > 1 && turnsBack(path[i - 2], path[i - 1], to, far, SMOOTH));
       const leaps = 4 * turned.filter(Boolean).length > path.length;
       for (let i = 1; i < path.length; i++) {
         if (missing[i] || leaps || turned[i]) dots.push(...path[i], instants[i].time - then);
