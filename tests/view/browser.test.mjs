@@ -630,9 +630,9 @@ watched("a lost graphics device comes back with the picture", () => madeBodies(5
 });
 
 watched("a lost way comes back, and so do the plots", () => madeBodies(300), {}, async (page, server) => {
-  await page.evaluate(() => { // the words stand for half a second only
-    const words = document.querySelector("#words");
-    new MutationObserver(() => { window.wasLost ||= words.textContent.includes("not connected"); }).observe(words, { childList: true, characterData: true, subtree: true });
+  await page.evaluate(() => { // the notice stands for half a second only
+    const notice = document.querySelector("#notice");
+    new MutationObserver(() => { window.wasLost ||= notice.textContent.includes("connection was lost"); }).observe(notice, { childList: true });
   });
   server.drop();
   await until(page, () => window.wasLost);
