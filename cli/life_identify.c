@@ -76,8 +76,7 @@ static int identify_report_json(const struct life_job *job, const struct life_id
         "population_least", (json_int_t)id->least, "population_most", (json_int_t)id->most,
         "population_mean", cli_json_real(id->mean), "heat",
         id->period ? cli_json_real(id->heat) : json_null(), "symmetry",
-        *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects",
-        json_objects(job, id));
+        *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects", json_objects(job, id));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

@@ -1,5 +1,5 @@
-/* identify.c - identifies a pattern on HashLife's plane: still life, oscillator, spaceship, gun, rake,
- * puffer, or several objects that move apart.
+/* identify.c - identifies a pattern on HashLife's plane: still life, oscillator, spaceship, gun,
+ * rake, puffer, or several objects that move apart.
  *
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
  * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. At each
@@ -26,9 +26,9 @@ enum {
     MOST_CELLS = 1 << 22
 };
 
-static const char *const kind_names[] = {"not settled",       "extinct", "still life",
-                                         "oscillator",        "spaceship", "objects that move apart",
-                                         "gun",               "rake",    "puffer"};
+static const char *const kind_names[] = {"not settled", "extinct",   "still life",
+                                         "oscillator",  "spaceship", "objects that move apart",
+                                         "gun",         "rake",      "puffer"};
 
 const char *life_kind_name(enum life_kind kind)
 {
@@ -142,7 +142,8 @@ static uint64_t changed_cells(const struct identify_cells *a, const struct ident
 
 /* True if the cells, turned and reflected by the bits of `way`, are the same cells: 1 and 2 reverse
  * columns and rows, 4 then exchanges them. */
-static bool is_symmetric_by(const struct identify_cells *s, struct identify_cell *turned, unsigned way)
+static bool is_symmetric_by(const struct identify_cells *s, struct identify_cell *turned,
+                            unsigned way)
 {
     const long long right = s->right - s->left, bottom = s->bottom - s->top;
     if (way & 4 && right != bottom)
@@ -151,7 +152,7 @@ static bool is_symmetric_by(const struct identify_cells *s, struct identify_cell
         const long long u = s->cell[i].x - s->left, v = s->cell[i].y - s->top,
                         x = way & 1 ? right - u : u, y = way & 2 ? bottom - v : v;
         turned[i] = (struct identify_cell){s->left + (way & 4 ? y : x), s->top + (way & 4 ? x : y),
-                                        s->cell[i].state};
+                                           s->cell[i].state};
     }
     qsort(turned, s->n, sizeof *turned, cells_order);
     for (size_t i = 0; i < s->n; i++)
@@ -228,9 +229,9 @@ struct search {
     struct life_identity *id;
     struct identify_cells before, now; /* of generation 2^k, and the present one */
     struct identify_cells first;       /* cells at the beginning */
-    uint64_t since, power;       /* generations from `before` on; 2^k */
-    uint64_t *population;        /* of each generation */
-    uint64_t n, room, unit;      /* unit: 2 if odd generations are stored inverted */
+    uint64_t since, power;             /* generations from `before` on; 2^k */
+    uint64_t *population;              /* of each generation */
+    uint64_t n, room, unit;            /* unit: 2 if odd generations are stored inverted */
 };
 
 static int note_population(struct search *s)
@@ -373,7 +374,8 @@ static int search_run(struct search *s, uint64_t limit)
     status = status == 0 ? examine_generation(s) : status;
     for (uint64_t g = 0; g < limit && status == 0; g++) {
         s->since++;
-        if (life_step(s->lf, 1) < 0 || identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
+        if (life_step(s->lf, 1) < 0 || identify_cells_take(s->lf, &s->now) < 0 ||
+            note_population(s) < 0)
             return -1;
         status = examine_generation(s);
     }
@@ -393,8 +395,9 @@ struct life_identity *life_identify(life *lf, uint64_t limit)
         return NULL;
     }
     if (lf->engine != LIFE_HASHLIFE) {
-        clerror_set(ENOTSUP, "life: patterns are identified on an unbounded plane by the engine "
-                             "hashlife, not %s",
+        clerror_set(ENOTSUP,
+                    "life: patterns are identified on an unbounded plane by the engine "
+                    "hashlife, not %s",
                     life_engine_name(lf->engine));
         return NULL;
     }

@@ -24,7 +24,7 @@ struct identify_cells {
 void identify_cells_free(struct identify_cells *s);
 
 /* Separate a pattern into objects, with their names, and set objects, object and code of *id. Leave
- * 0 objects if the rule has no apgcodes, or the cells cannot be separated. Return -1 with ENOMEM. */
+ * 0 objects if the rule has no apgcodes, or the cells cannot be separated. -1 with ENOMEM. */
 int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id);
 
 #endif

@@ -123,9 +123,8 @@ static bool see_spaceship(struct separation *s, size_t root, struct cluster *c)
         c->bottom - c->top > CENSUS_PATCH - 2 * MARGIN)
         return false;
     uint64_t *patch = cluster_cells(s, root, c, 1);
-    const bool ship =
-        patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, name) == 0 &&
-        (motion.dx || motion.dy) && census_add(&s->sorter, patch);
+    const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, name) == 0 &&
+                      (motion.dx || motion.dy) && census_add(&s->sorter, patch);
     s->sorter.no_memory |= !patch;
     free(patch);
     if (!ship)
@@ -138,8 +137,8 @@ static bool see_spaceship(struct separation *s, size_t root, struct cluster *c)
 /* Separate a cluster that stays where it is; false if it does not. */
 static bool see_stationary(struct separation *s, size_t root, const struct cluster *c)
 {
-    const long long across = c->right - c->left > c->bottom - c->top ? c->right - c->left
-                                                                       : c->bottom - c->top;
+    const long long across =
+        c->right - c->left > c->bottom - c->top ? c->right - c->left : c->bottom - c->top;
     const size_t words = (size_t)(across + 2 * MARGIN) / 64 + 1;
     if (words > CENSUS_MOST_WORDS)
         return false;

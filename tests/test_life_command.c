@@ -534,8 +534,8 @@ static void life_command_gives_population_of_tutorial(void **unused)
     json_decref(r);
 }
 
-/* Populations that bgolly 5 gives after 4 and 5 generations of this pattern, for every neighbourhood
- * of Larger than Life, with lists of counts, B0, weights and triangles. */
+/* Populations that bgolly 5 gives after 4 and 5 generations of this pattern, for every
+ * neighbourhood of Larger than Life, with lists of counts, B0, weights and triangles. */
 static void life_command_larger_than_life_as_golly(void **unused)
 {
     static const char pattern[] =

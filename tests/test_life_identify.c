@@ -1,4 +1,4 @@
-/* test_life_identify.c - patterns whose period, motion, growth and ash are published (LifeWiki), and
+/* test_life_identify.c - patterns with published period, motion, growth and ash (LifeWiki), and
  * refusals of life_identify.
  * SPDX-License-Identifier: MIT
  */
@@ -18,8 +18,7 @@ static life *identify_plane(const char *rule, const char *text)
     ready(lf);
     works(life_pattern_read_memory("pattern", text, strlen(text), &p));
     if (p.word)
-        works(life_put(lf, 1000, -77,
-                       &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+        works(life_put(lf, 1000, -77, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
     life_pattern_free(&p);
     return lf;
 }
@@ -47,7 +46,8 @@ static void identify_knows_published_patterns(void **unused)
     } known[] = {
         {"B3/S23", "x = 2, y = 2\n2o$2o!", LIFE_STILL, 1, 0, 0, 0, 4, 4, 0, "D8", "xs4_33"},
         {"B3/S23", "x = 3, y = 1\n3o!", LIFE_OSCILLATOR, 2, 0, 0, 0, 3, 3, 4, "D4+", "xp2_7"},
-        {"B3/S23", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4, "C1", "xq4_153"},
+        {"B3/S23", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4, "C1",
+         "xq4_153"},
         {"B3/S23", "x = 5, y = 4\nb4o$o3bo$4bo$o2bo!", LIFE_SPACESHIP, 4, 2, 0, 0, 9, 12, 11, "C1",
          "xq4_6frc"},
         {"B3/S23", "x = 10, y = 1\n10o!", LIFE_OSCILLATOR, 15, 0, 0, 0, 12, 40, 22.4, "D4+",
@@ -74,9 +74,9 @@ static void identify_knows_published_patterns(void **unused)
                      (unsigned long long)id->growth);
         if (llabs(id->dx) != known[i].dx || llabs(id->dy) != known[i].dy)
             fail_msg("%s moves by %lld,%lld", text, id->dx, id->dy);
-        if (known[i].least >= 0 && (id->least != (uint64_t)known[i].least ||
-                                    id->most != (uint64_t)known[i].most ||
-                                    id->heat != known[i].heat))
+        if (known[i].least >= 0 &&
+            (id->least != (uint64_t)known[i].least || id->most != (uint64_t)known[i].most ||
+             id->heat != known[i].heat))
             fail_msg("%s has %llu to %llu cells and heat %g", text, (unsigned long long)id->least,
                      (unsigned long long)id->most, id->heat);
         assert_string_equal(id->symmetry, known[i].symmetry);
@@ -149,15 +149,15 @@ static void identify_refuses(void **unused)
 {
     (void)unused;
     fails_null(EINVAL, life_identify(NULL, 1));
-    life *grid = life_create(
-        &(struct life_options){.engine = LIFE_REFERENCE, .width = 8, .height = 8});
+    life *grid =
+        life_create(&(struct life_options){.engine = LIFE_REFERENCE, .width = 8, .height = 8});
     ready(grid);
     fails_null(ENOTSUP, life_identify(grid, 1));
     life_free(grid);
     struct life_pattern p;
     works(life_pattern_read_memory("gun", gun, strlen(gun), &p));
-    life *lf = life_create(
-        &(struct life_options){.bounds = LIFE_UNBOUNDED, .progress = cancel_identify});
+    life *lf =
+        life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .progress = cancel_identify});
     ready(lf);
     works(life_put(lf, 0, 0, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
     fails_null(ECANCELED, life_identify(lf, 0));

@@ -43,8 +43,8 @@ struct life_identity {
     /* Generations; 0 if none. Gun, rake, puffer: of the population; cells that are reflected in a
      * period have twice the period. */
     uint64_t period;
-    long long dx, dy;   /* displacement in a period: columns to the right, rows downwards */
-    uint64_t growth;    /* cells in a period */
+    long long dx, dy;     /* displacement in a period: columns to the right, rows downwards */
+    uint64_t growth;      /* cells in a period */
     uint64_t least, most; /* population during a period; else that of the last generation */
     double mean;          /* population, mean over a period */
     double heat;          /* cells that change, mean over a period */
@@ -54,8 +54,8 @@ struct life_identity {
     /* apgcode of a still life, oscillator or spaceship of two states of up to 32 columns and rows;
      * else NULL. Owned. */
     const char *code;
-    /* The separate objects of a pattern of two states that has settled, the most common first: code,
-     * period, displacement and count; other members are 0. Owned; 0 objects if they cannot be
+    /* The separate objects of a settled pattern of two states, the most common first: code, period,
+     * displacement and count; other members are 0. Owned; 0 objects if they cannot be
      * separated: an object is larger than 58 x 58. */
     size_t objects;
     struct life_object *object;
