@@ -190,7 +190,8 @@ struct life_options {
     enum life_bounds bounds;
     /* As for life_rule_normal; NULL = "B3/S23". With B0 an empty plane would become alive:
      * hashlife, and all engines for Larger than Life, then store cells inverted, in every
-     * generation if a cell with all neighbours survives, else in odd ones; all functions have the stored cells. */
+     * generation if a cell with all neighbours survives, else in odd ones; all functions have the
+     * stored cells. */
     const char *rule;
     /* Progress callback of life_step, life_trace and life_soup, in the calling thread, with the
      * fraction done, 0 to 1. A nonzero return value cancels the call soon, with ECANCELED. May be
