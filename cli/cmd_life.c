@@ -115,6 +115,8 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination life_combinations[] = {
     CLI_ALLOWS_ONLY("census", "soups size rule soup seed generations output csv " CLI_COMMON_NAMES,
                     NULL),
+    CLI_ALLOWS_ONLY("identify", "pattern rule at generations memory threads " CLI_COMMON_NAMES,
+                    NULL),
     CLI_REQUIRES("soups", "census", "stdcl life census --soups N"),
     CLI_EXCLUDES("compare",
                  "watch until-stable output csv every-minutes frames figure view view-wait record",
@@ -135,12 +137,30 @@ static const struct cli_combination life_combinations[] = {
     {NULL},
 };
 
-/* The operand is census or a pattern, as with --pattern. */
+/* identify PATTERN, or identify and --pattern. */
+static int take_identify(struct life_job *job)
+{
+    if (job->words.n > 2 || (job->words.n == 2 && job->input))
+        return cli_wrong("unexpected argument '%s'; one pattern is identified",
+                         job->words.item[job->words.n - 1]);
+    if (job->words.n == 2)
+        job->input = job->words.item[1];
+    if (!job->input)
+        return cli_wrong("give the pattern to identify, as in 'stdcl life identify FILE'");
+    job->words.n = 0;
+    job->identify = true;
+    return CLI_DONE;
+}
+
+/* The operand is census or a pattern, as with --pattern; or identify precedes the pattern. */
 static int take_operand(struct life_job *job)
 {
+    if (job->words.n && strcmp(job->words.item[0], "identify") == 0)
+        return take_identify(job);
     if (job->words.n > 1)
-        return cli_wrong("unexpected argument '%s'; the only operand is census or one pattern",
-                         job->words.item[1]);
+        return cli_wrong(
+            "unexpected argument '%s'; the only operand is census, identify or one pattern",
+            job->words.item[1]);
     if (!job->words.n || strcmp(job->words.item[0], "census") == 0)
         return CLI_DONE;
     if (job->input)
@@ -201,7 +221,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "size in cells, or one number for both sides (default 1024, or fitting the pattern)"),
         CLI_STRING(
             0, "rule", "RULE", &job->rule_text,
-            "rule, such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM (Larger than Life), or NAME.rule, a file of Golly's RuleLoader; a suffix selects a bounded grid as in Golly: ':T100,50' is a torus of that size, ':P100,50' a plane (default: the pattern's, else B3/S23)"),
+            "rule, such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM or R3,C2,S2,7-12,B8,N2 (Larger than Life), or NAME.rule, a file of Golly's RuleLoader; a suffix selects a bounded grid as in Golly: ':T100,50' is a torus of that size, ':P100,50' a plane (default: the pattern's, else B3/S23)"),
         CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
                    "boundary conditions: {} (default torus)"),
         CLI_GROUP("Initial cells"),
@@ -265,23 +285,29 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     };
     struct cli_condition conditions[] = {
         {"census", .text = "census"},
+        {"identify", .text = "identify"},
         {"picture", .text = CLI_OUTPUTS_PICTURE},
         {"cells", .text = "a pattern to write (-o FILE.mc or FILE.rle)"},
         {"ranks", "several ranks", .holds = world_size(cli_world) > 1},
         {NULL},
     };
     const struct cli_usage usage = {
-        .synopsis = "[options] [PATTERN]\n       stdcl life census [--soups N] [options]",
+        .synopsis =
+            "[options] [PATTERN]\n       stdcl life census [--soups N] [options]\n       stdcl life identify [options] PATTERN",
         .about =
-            "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain.",
+            "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain. To identify a pattern finds its period, motion, growth and objects.",
         .examples =
             "  stdcl life --size 65536 --generations 1024\n"
             "  stdcl life gun --watch\n"
             "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
             "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
-            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n"
-            "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines\n",
+            "  stdcl life identify gun
+"
+            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4
+"
+            "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines
+",
         .options = options,
         .combinations = life_combinations,
         .conditions = conditions,
@@ -298,8 +324,11 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         return false;
     if ((*status = cli_check_files(&usage)) != CLI_DONE)
         return false;
+    if (job->identify)
+        job->engine = LIFE_HASHLIFE;
     life_choice_begin(job, options);
     cli_condition_set(&usage, "census", job->words.n > 0);
+    cli_condition_set(&usage, "identify", job->identify);
     cli_condition_set(&usage, "picture", cli_outputs_will_draw(&job->outputs));
     cli_condition_set(&usage, "cells", life_output_has_cells(job));
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)

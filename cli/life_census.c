@@ -95,6 +95,12 @@ static int published_index(const struct life_job *job, const char *code)
     return -1;
 }
 
+const char *life_object_name(const struct life_job *job, const char *code)
+{
+    const int i = published_index(job, code);
+    return i < 0 ? NULL : published[i].name;
+}
+
 /* ---- Plan. --------------------------------------------------------------------------------- */
 
 int life_census_check(const struct life_job *job)

@@ -15,12 +15,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stdcl/world.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     STRIP = 1 << 22,        /* maximum number of cells checked along an edge */
@@ -28,7 +30,15 @@ enum {
     SELDOM = 256
 }; /* SELDOM generations */
 
-/* Position by --at; else from a file that names a grid; else centred. */
+/* True for a rule of triangles: a cell whose column and row have an odd sum is upside down. */
+static bool rule_has_triangles(const char *rule)
+{
+    return toupper((unsigned char)*rule) == 'R' &&
+           toupper((unsigned char)rule[strlen(rule) - 1]) == 'L';
+}
+
+/* Position by --at; else from a file that names a grid; else centred, so that triangles keep the
+ * orientation that they have in the file. */
 void life_job_corner(const struct life_job *job, long long *x, long long *y)
 {
     const struct life_pattern *p = &job->pattern;
@@ -42,6 +52,8 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
     } else {
         *x = width / 2 - (long long)(p->width / 2); /* as in Golly */
         *y = height / 2 - (long long)(p->height / 2);
+        if (!job->size_of_rule && !job->transitions && rule_has_triangles(job->rule))
+            *x -= (*x + *y + (p->placed ? p->x + p->y : 0)) & 1;
     }
 }
 

@@ -60,6 +60,7 @@ struct life_job {
     /* From the command line; NOT_GIVEN, NULL or 0: to be chosen. */
     struct cli_common common;
     struct cli_strings words; /* census, or none */
+    bool identify;            /* stdcl life identify PATTERN */
     uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;

@@ -21,6 +21,7 @@
 #include "life_output.h"
 #include "life_picture.h"
 #include "life_plane.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 #include "core/outfile.h"
@@ -557,7 +558,9 @@ int life_plane_run(struct life_job *job)
 {
     struct plane p = {.job = job, .batch = FIRST_BATCH};
     if (job->generations == UINT64_MAX)
-        job->generations = job->watch ? UINT64_MAX - job->started : 1024;
+        job->generations = job->identify ? IDENTIFY_GENERATIONS
+                           : job->watch  ? UINT64_MAX - job->started
+                                         : 1024;
     if (!job->zoom)
         job->zoom = 1;
     int status = plan_plane(&p);
@@ -565,7 +568,7 @@ int life_plane_run(struct life_job *job)
         status = open_plane(&p);
     cli_interrupt_catch(); /* from here on there are results to save */
     if (status == CLI_DONE)
-        status = run_plane(&p);
+        status = job->identify ? life_identify_job(job) : run_plane(&p);
     life_start_done(job);
     return status;
 }

@@ -46,6 +46,13 @@ int life_balance_visit(struct life_job *job);
 int life_census_check(const struct life_job *job);
 int life_census_run_job(struct life_job *job);
 
+/* The common name of an object of B3/S23, such as "block" for xs4_33; NULL: it has none. */
+const char *life_object_name(const struct life_job *job, const char *code);
+
+/* life_identify.c: identify the pattern of the plane, and report. */
+enum { IDENTIFY_GENERATIONS = 100000 };
+int life_identify_job(struct life_job *job);
+
 /* life_compare.c: run --compare, including the report. */
 int life_job_compare(struct life_job *job);
 

@@ -60,6 +60,16 @@ module stdcl
   integer(c_int), parameter :: GAS_DEVICE = 0
   integer(c_int), parameter :: GAS_HOST = 1
   integer(c_int), parameter :: GAS_GIVEN = 2
+  integer(c_int), parameter :: LIFE_UNSETTLED = 0
+  integer(c_int), parameter :: LIFE_EXTINCT = 1
+  integer(c_int), parameter :: LIFE_STILL = 2
+  integer(c_int), parameter :: LIFE_OSCILLATOR = 3
+  integer(c_int), parameter :: LIFE_SPACESHIP = 4
+  integer(c_int), parameter :: LIFE_OBJECTS = 5
+  integer(c_int), parameter :: LIFE_GUN = 6
+  integer(c_int), parameter :: LIFE_RAKE = 7
+  integer(c_int), parameter :: LIFE_PUFFER = 8
+  integer(c_int), parameter :: LIFE_SYMMETRY_TEXT = 8
   integer(c_int), parameter :: MATMUL_TUNED = 0
   integer(c_int), parameter :: MATMUL_NAIVE = 1
   integer(c_int), parameter :: MATMUL_BLOCKED = 2
@@ -506,6 +516,23 @@ module stdcl
     integer(c_size_t) :: memory = 0
     integer(c_int) :: threads = 0
     integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: life_identity
+    integer(c_int) :: kind = 0
+    integer(c_int64_t) :: generation = 0
+    integer(c_int64_t) :: period = 0
+    integer(c_long_long) :: dx = 0
+    integer(c_long_long) :: dy = 0
+    integer(c_int64_t) :: growth = 0
+    integer(c_int64_t) :: least = 0
+    integer(c_int64_t) :: most = 0
+    real(c_double) :: mean = 0
+    real(c_double) :: heat = 0
+    character(kind=c_char) :: symmetry(LIFE_SYMMETRY_TEXT) = c_null_char
+    type(c_ptr) :: code = c_null_ptr
+    integer(c_size_t) :: objects = 0
+    type(c_ptr) :: object = c_null_ptr
   end type
 
   type, bind(C) :: life_sample
@@ -1933,6 +1960,21 @@ module stdcl
       import
       integer(c_size_t) :: life_height
       type(c_ptr), value :: lf
+    end function
+    function life_identify(lf, limit) bind(C)
+      import
+      type(c_ptr) :: life_identify
+      type(c_ptr), value :: lf
+      integer(c_int64_t), value :: limit
+    end function
+    subroutine life_identity_free(identity) bind(C)
+      import
+      type(life_identity), optional :: identity
+    end subroutine
+    function life_kind_name(kind) bind(C)
+      import
+      type(c_ptr) :: life_kind_name
+      integer(c_int), value :: kind
     end function
     function life_launches(lf) bind(C)
       import

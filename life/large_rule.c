@@ -23,9 +23,10 @@
  *         L  triangles: the cell's own row has 2 R cells to either side. Away from it a row has
  *            one cell less on each side for each row; the row on the side of the triangle's edge
  *            loses none. The edge is above if column + row is even, else below.
- *         G  always, with weight (R + 1 - |dx|) (R + 1 - |dy|); R up to 50
- *         W  with the weight that follows, row by row: a hexadecimal digit a cell, of which 8 is
- *            the sign, or two digits, of which 80 is; then, after a comma, a digit for each state
+ *         G  always, with weight (R + 1 - |dx|) (R + 1 - |dy|), also the cell itself; R up to 50
+ *         W  with the weight that follows, row by row with the cell itself: a hexadecimal digit a
+ *            cell, of which 8 is the sign, or two digits, of which 80 is; then, after a comma, a
+ *            digit for each state
  *         @  if its bit in the following digits is 1, row by row without the middle
  *
  *       After W and @, H says that cells are hexagons, and L that odd cells are upside down.
@@ -72,7 +73,7 @@ static int written_weight(const struct life_large *l, int dx, int dy)
     if (l->shape == 'W')
         return weight_of_digits(l, i);
     if (!dx && !dy)
-        return 0;
+        return (int)l->middle;
     const size_t bit = i - (dy > 0 || (dy == 0 && dx > 0));
     return hexadecimal(l->digits[bit / 4]) >> (3 - bit % 4) & 1;
 }
@@ -90,7 +91,7 @@ int large_weight(const struct life_large *l, int dx, int dy, bool odd)
     if (l->shape == 'W' || l->shape == '@')
         return written_weight(l, dx, odd && l->tiling == 'L' ? -dy : dy);
     if (!dx && !dy)
-        return (int)l->middle;
+        return (int)l->middle + (l->shape == 'G' ? (range + 1) * (range + 1) : 0);
     switch (l->shape) {
     case 'N':
         return ax + ay <= range;
@@ -296,7 +297,8 @@ static bool large_read_shape(const char *p, struct life_large *l)
 {
     if (l->lists && !*p)
         return true;
-    if (!large_read_letter(&p, 'N') || !*p || !strchr("MNC2+X*#BDHA3LGW@", toupper((unsigned char)*p)))
+    if (!large_read_letter(&p, 'N') || !*p ||
+        !strchr("MNC2+X*#BDHA3LGW@", toupper((unsigned char)*p)))
         return false;
     l->shape = (char)toupper((unsigned char)*p++);
     return strchr("W@", l->shape) ? large_read_digits(p, l) : !*p;

@@ -1,5 +1,5 @@
-/* larger_than_life.c - rules of the family Larger than Life (large_rule.c): the scalar reference, and
- * the host side of the kernel.
+/* larger_than_life.c - rules of the family Larger than Life (large_rule.c): the scalar
+ * reference, and the host side of the kernel.
  * SPDX-License-Identifier: MIT
  */
 #include "life/bytes.h"
@@ -104,9 +104,9 @@ static void large_reference(const struct life_family *rule, uint64_t generation,
 
 /* ---- The kernel, larger_than_life.cl. -------------------------------------------------------- */
 
-/* The kernel has three ways to count. A square gains a row and loses one. A neighbourhood that is as
- * wide to the left as to the right has half a width for each distance in rows. All others are lists
- * of runs: neighbours of equal weight in a row. */
+/* The kernel has three ways to count. A square gains a row and loses one. A neighbourhood that is
+ * as wide to the left as to the right has half a width for each distance in rows. All others are
+ * lists of runs: neighbours of equal weight in a row. */
 enum large_way { LARGE_SQUARE, LARGE_HALVES, LARGE_RUNS };
 
 static enum large_way large_way_of(const struct life_large *l)

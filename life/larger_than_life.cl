@@ -10,8 +10,8 @@
  *            neighbourhood it adds the entering row and subtracts the leaving one. For other
  *            shapes it adds up all rows, each with its half width, or all runs.
  *
- * A run is four shorts: rows away, first and last column away, weight. RUNS of them precede the sums
- * in memory; of triangles, RUNS_ODD more, of cells whose column and row have an odd sum.
+ * A run is four shorts: rows away, first and last column away, weight. RUNS of them precede the
+ * sums in memory; for triangles RUNS_ODD more, for cells with an odd sum of column and row.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -534,6 +534,79 @@ static void life_command_gives_population_of_tutorial(void **unused)
     json_decref(r);
 }
 
+/* Populations that bgolly 5 gives after 4 and 5 generations of this pattern, for every
+ * neighbourhood of Larger than Life, with lists of counts, B0, weights and triangles. */
+static void life_command_larger_than_life_as_golly(void **unused)
+{
+    static const char pattern[] =
+        "x = 12, y = 11\noboboobobooo$obooooobooob$obobobobbboo$boobbbboobob$obbbbboobbob$"
+        "bbooooooobbo$oobboboobooo$ooooboooobob$bbboooobbobo$bobobbbboboo$boooobooobbo!\n";
+    static const struct {
+        const char *rule;
+        int population[2];
+    } known[] = {
+        {"R3,C0,S0-1,5-9,B4-7,N+", {106, 110}},
+        {"R4,C3,S3-9,B4-7,NX", {283, 327}},
+        {"R2,C0,S4-9,B5-7,N*", {137, 174}},
+        {"R3,C0,S4-9,B5-7,11-12,N#", {152, 173}},
+        {"R3,C0,S0,7-12,15,B8,12,14-20,N2", {92, 100}},
+        {"R2,C0,S4-7,9-12,B4,11-12,NB", {41, 26}},
+        {"R4,C0,S12-20,B11-17,ND", {189, 190}},
+        {"R3,C0,S10-18,B11-17,NH", {85, 73}},
+        {"R3,C0,S4-9,B5-7,NA", {169, 151}},
+        {"R3,C0,S2-5,B3-4,N3", {145, 192}},
+        {"R2,C6,S9-16,B8-13,NL", {349, 374}},
+        {"R3,C0,S60-120,B54-90,NG", {117, 133}},
+        {"R2,C0,M1,S20..40,B16..30,NG", {147, 152}},
+        {"R2,C0,S2-5,B2-3,N@F91892L", {230, 295}},
+        {"R2,C0,M1,S2..6,B3..3,N@F91892", {138, 155}},
+        {"R1,C0,S4-9,B5-8,NW1234f1323L", {76, 94}},
+        {"R1,C0,S20-60,B25-50,NW0810080a850a081008", {129, 134}},
+        {"R1,C4,S4-19,B5-18,NW123401323,012A", {273, 267}},
+        {"R2,C0,S9-14,B0-1,9-13", {193, 294}},
+        {"R2,C0,S9-14,24,B0-1,8-13", {362, 690}},
+        {"R3,C0,S5-9,36,B0,8-20,NH", {764, 849}},
+        {"R2,C0,S6-12,B0,8-15,NC", {298, 358}},
+        {"R2,C0,S6-12,B0-4,NL", {63, 129}},
+        {"R1,C0,S4-9,B0,5-8,NW1234f1323", {31, 85}},
+    };
+    char options[PATH_MAX + 200];
+    (void)unused;
+    put_text(in_folder("large.rle"), pattern);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (int later = 0; later < 2; later++) {
+            snprintf(options, sizeof options, "%s --rule '%s' -n %d", in_folder("large.rle"),
+                     known[i].rule, 4 + later);
+            json_t *r = life_report(options);
+            if (life_number(r, "population") != known[i].population[later])
+                fail_msg("%s: generation %d has a population of %lld, not %d", known[i].rule,
+                         4 + later, (long long)life_number(r, "population"),
+                         known[i].population[later]);
+            json_decref(r);
+        }
+}
+
+/* A pattern is identified by name or file; other operands and options are refused. */
+static void life_command_identifies_pattern(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("ship.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
+    json_t *r = life_report("identify ship.rle");
+    assert_string_equal(json_string_value(json_object_get(r, "kind")), "spaceship");
+    assert_string_equal(json_string_value(json_object_get(r, "apgcode")), "xq4_153");
+    assert_string_equal(json_string_value(json_object_get(r, "speed")), "c/4 diagonal");
+    assert_int_equal(life_number(r, "period"), 4);
+    json_decref(r);
+    succeeds("identify gun");
+    assert_non_null(strstr(out, "period        30"));
+    assert_non_null(strstr(out, "growth        5 cells"));
+    expect_life_refused(2, "give the pattern to identify", "identify");
+    expect_life_refused(2, "one pattern is identified", "identify ship.rle gun");
+    expect_life_refused(2, "--size", "identify ship.rle --size 100");
+    expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
+    expect_life_refused(2, "hashlife", "identify ship.rle --rule R2,C0,S2,B3,N+");
+}
+
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
  * computes them. */
 static void life_command_race_gives_same_cells(void **state)
@@ -1066,8 +1139,9 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");
     expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
     expect_life_refused(1, "cense: no such file", "cense");
-    expect_life_refused(2, "unexpected argument 'b.rle'; the only operand is census or one pattern",
-                        "a.rle b.rle");
+    expect_life_refused(
+        2, "unexpected argument 'b.rle'; the only operand is census, identify or one pattern",
+        "a.rle b.rle");
     expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
     expect_life_refused(
@@ -1138,6 +1212,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_race_gives_same_cells),
         cmocka_unit_test(life_command_race_ignores_busy_machine),
         cmocka_unit_test(life_command_gives_population_of_tutorial),
+        cmocka_unit_test(life_command_larger_than_life_as_golly),
+        cmocka_unit_test(life_command_identifies_pattern),
         cmocka_unit_test(life_command_warns_at_edges),
         cmocka_unit_test(life_command_hashlife_runs_plane),
         cmocka_unit_test(life_command_writes_wide_planes),

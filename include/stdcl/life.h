@@ -71,9 +71,12 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  *   Generations         345/2/4 or B2/S345/C4: counts for survival, counts for birth, 3 to 256
  *                       states. A live cell (1) that does not survive passes through states 2, 3,
  *                       ..., in which it counts as dead but blocks births, and then becomes 0
- *   Larger than Life    R5,C0,M1,S34..58,B34..45,NM or 5,34,45,34,58, as in Golly: range 1 to 500,
- *                       up to 256 states, live-cell counts within the range for survival and birth.
- *                       Grid sides must be at least twice the range
+ *   Larger than Life    R5,C0,M1,S34..58,B34..45,NM or 5,34,45,34,58, or with lists of counts as
+ *                       in R3,C2,S0,7-12,B8,N2 (HROT), as in Golly: range 1 to 500, up to 256
+ *                       states, live-cell counts within the range for survival and birth, all
+ *                       neighbourhoods of Golly 5 (docs/life.md draws them). Grid sides must be at
+ *                       least twice the range. Two states with B0 are stored inverted, in every
+ *                       generation if a cell with all neighbours survives, else in odd ones
  */
 enum { LIFE_RULE_TEXT = 512 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
@@ -185,9 +188,10 @@ struct life_options {
     enum life_engine engine;
     size_t width, height; /* cells, >= 1; 0 on an unbounded plane */
     enum life_bounds bounds;
-    /* As for life_rule_normal; NULL = "B3/S23". With B0 an empty plane would become alive: hashlife
-     * then stores cells inverted, in every generation if the rule has S8, else in odd ones; all
-     * functions have the stored cells. */
+    /* As for life_rule_normal; NULL = "B3/S23". With B0 an empty plane would become alive:
+     * hashlife, and all engines for Larger than Life, then store cells inverted, in every
+     * generation if a cell with all neighbours survives, else in odd ones; all functions have the
+     * stored cells. */
     const char *rule;
     /* Progress callback of life_step, life_trace and life_soup, in the calling thread, with the
      * fraction done, 0 to 1. A nonzero return value cancels the call soon, with ECANCELED. May be

@@ -375,6 +375,24 @@ class life_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class life_identity(Structure):  # noqa: F405
+    _fields_ = [
+        ("kind", c_int),
+        ("generation", c_uint64),
+        ("period", c_uint64),
+        ("dx", c_longlong),
+        ("dy", c_longlong),
+        ("growth", c_uint64),
+        ("least", c_uint64),
+        ("most", c_uint64),
+        ("mean", c_double),
+        ("heat", c_double),
+        ("symmetry", c_char * LIFE_SYMMETRY_TEXT),
+        ("code", c_char_p),
+        ("objects", c_size_t),
+        ("object", POINTER(life_object)),
+    ]
+
 class life_sample(Structure):  # noqa: F405
     _fields_ = [
         ("generation", c_uint64),
@@ -919,6 +937,9 @@ FUNCTIONS = {
     "life_grid_split": ("life", "c_int, [c_char_p, c_void_p, c_void_p, c_void_p, c_void_p]"),
     "life_grid_text": ("life", "c_char_p, [c_void_p, c_void_p]"),
     "life_height": ("life", "c_size_t, [c_void_p]"),
+    "life_identify": ("life", "POINTER(life_identity), [c_void_p, c_uint64]"),
+    "life_identity_free": ("life", "None, [POINTER(life_identity)]"),
+    "life_kind_name": ("life", "c_char_p, [c_int]"),
     "life_launches": ("life", "c_uint64, [c_void_p]"),
     "life_measure": ("life", "c_int, [c_void_p, POINTER(life_sample)]"),
     "life_neighbourhood_range": ("life", "c_uint, [c_void_p]"),
@@ -1197,6 +1218,16 @@ CONSTANTS = {
     "GAS_DEVICE": 0,
     "GAS_HOST": 1,
     "GAS_GIVEN": 2,
+    "LIFE_UNSETTLED": 0,
+    "LIFE_EXTINCT": 1,
+    "LIFE_STILL": 2,
+    "LIFE_OSCILLATOR": 3,
+    "LIFE_SPACESHIP": 4,
+    "LIFE_OBJECTS": 5,
+    "LIFE_GUN": 6,
+    "LIFE_RAKE": 7,
+    "LIFE_PUFFER": 8,
+    "LIFE_SYMMETRY_TEXT": 8,
     "MATMUL_TUNED": 0,
     "MATMUL_NAIVE": 1,
     "MATMUL_BLOCKED": 2,

@@ -1,0 +1,152 @@
+/* life_identify.c - `stdcl life identify`: what a pattern is.
+ * SPDX-License-Identifier: MIT
+ */
+#include "command.h"
+#include "common.h"
+#include "interrupt.h"
+#include "json.h"
+#include "message.h"
+#include "progress.h"
+#include "text.h"
+#include "report.h"
+#include "life_run.h"
+
+#include "stdcl/identify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long long common_divisor(unsigned long long a, unsigned long long b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* Write a speed as c/4 diagonal, 2c/5 orthogonal or (2,1)c/6, in lowest terms. */
+static void speed_text(const struct life_identity *id, char *text, size_t size)
+{
+    unsigned long long x = (unsigned long long)llabs(id->dx), y = (unsigned long long)llabs(id->dy),
+                       most = x > y ? x : y, least = x > y ? y : x, period = id->period;
+    const unsigned long long divisor = common_divisor(common_divisor(most, least), period);
+    most /= divisor;
+    least /= divisor;
+    period /= divisor;
+    const int used = least && least != most ? snprintf(text, size, "(%llu,%llu)c", most, least)
+                     : most > 1             ? snprintf(text, size, "%lluc", most)
+                                            : snprintf(text, size, "c");
+    char of[24] = "";
+    if (period > 1)
+        snprintf(of, sizeof of, "/%llu", period);
+    snprintf(text + used, size - (size_t)used, "%s%s", of,
+             !least          ? " orthogonal"
+             : least == most ? " diagonal"
+                             : "");
+}
+
+static json_t *json_objects(const struct life_job *job, const struct life_identity *id)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < id->objects; i++) {
+        const struct life_object *o = &id->object[i];
+        json_array_append_new(list, json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I}", "object", o->code,
+                                              "name", life_object_name(job, o->code), "period",
+                                              (json_int_t)o->period, "dx", (json_int_t)o->dx, "dy",
+                                              (json_int_t)o->dy, "count", (json_int_t)o->count));
+    }
+    return list;
+}
+
+static int identify_report_json(const struct life_job *job, const struct life_identity *id)
+{
+    char speed[80] = "";
+    if (id->kind == LIFE_SPACESHIP)
+        speed_text(id, speed, sizeof speed);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:s?, s:I, s:I, s:I, s:o, s:o, s:s?, s:s?, s:o}",
+        "program", "life", "rule", job->rule, "kind", life_kind_name(id->kind), "generation",
+        (json_int_t)id->generation, "period",
+        id->period ? json_integer((json_int_t)id->period) : json_null(), "dx", (json_int_t)id->dx,
+        "dy", (json_int_t)id->dy, "speed", *speed ? speed : NULL, "growth", (json_int_t)id->growth,
+        "population_least", (json_int_t)id->least, "population_most", (json_int_t)id->most,
+        "population_mean", cli_json_real(id->mean), "heat",
+        id->period ? cli_json_real(id->heat) : json_null(), "symmetry",
+        *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects", json_objects(job, id));
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void print_separate(const struct life_job *job, const struct life_identity *id, FILE *fp)
+{
+    struct text_table *table = text_table_create("~object|name|>period|>count");
+    fprintf(fp, "\n");
+    for (size_t i = 0; i < id->objects; i++) {
+        const struct life_object *o = &id->object[i];
+        const char *name = life_object_name(job, o->code);
+        text_table_add(table, "%s", o->code);
+        text_table_add(table, "%s", name ? name : "");
+        text_table_add(table, "%u", o->period);
+        text_table_add(table, "%" PRIu64, o->count);
+    }
+    cli_table_end(table, fp, terminal_columns(fp));
+}
+
+static void identify_report_text(const struct life_job *job, const struct life_identity *id,
+                                 FILE *fp)
+{
+    char speed[80];
+    fprintf(fp, "%-14s%s\n%-14s%s\n", "pattern", life_kind_name(id->kind), "rule", job->rule);
+    if (id->kind == LIFE_UNSETTLED)
+        fprintf(fp, "%-14swithin %" PRIu64 " generations; --generations N searches longer\n", "",
+                id->generation);
+    if (id->period)
+        fprintf(fp, "%-14s%" PRIu64 "\n", "period", id->period);
+    if (id->kind == LIFE_SPACESHIP) {
+        speed_text(id, speed, sizeof speed);
+        fprintf(fp, "%-14s%s; %lld columns and %lld rows in a period\n", "speed", speed, id->dx,
+                id->dy);
+    }
+    if (id->growth)
+        fprintf(fp, "%-14s%" PRIu64 " cells in a period\n", "growth", id->growth);
+    if (id->most > id->least)
+        fprintf(fp, "%-14s%" PRIu64 " to %" PRIu64 " cells, mean %.6g\n", "population", id->least,
+                id->most, id->mean);
+    else
+        fprintf(fp, "%-14s%" PRIu64 " cells\n", "population", id->most);
+    if (id->period)
+        fprintf(fp, "%-14s%.6g cells change in a generation\n", "heat", id->heat);
+    if (*id->symmetry)
+        fprintf(fp, "%-14s%s\n", "symmetry", id->symmetry);
+    if (id->code)
+        fprintf(fp, "%-14s%s\n", "apgcode", id->code);
+    if (id->kind != LIFE_UNSETTLED)
+        fprintf(fp, "%-14sby generation %" PRIu64 "\n", "settled", id->generation);
+    if (id->objects)
+        print_separate(job, id, fp);
+}
+
+int life_identify_job(struct life_job *job)
+{
+    cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
+    struct life_identity *id = life_identify(job->engine_of_run, job->generations);
+    cli_progress_end(&job->progress);
+    if (!id && clerrno == ECANCELED) {
+        job->interrupted = true;
+        return cli_interrupt_status(CLI_DONE);
+    }
+    if (!id)
+        return cli_failed_call(job->input);
+    int status = CLI_DONE;
+    if (job->common.json)
+        status = identify_report_json(job, id);
+    else if (!job->common.quiet)
+        identify_report_text(job, id, stdout);
+    life_identity_free(id);
+    return status;
+}

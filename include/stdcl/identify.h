@@ -1,0 +1,78 @@
+/* stdcl/identify.h - what a pattern is: still life, oscillator, spaceship, gun, rake or puffer.
+ *
+ *   life *lf = life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED});
+ *   life_put(lf, 0, 0, &pattern);
+ *   struct life_identity *id = life_identify(lf, 100000);
+ *   printf("%s, period %llu\n", life_kind_name(id->kind), (unsigned long long)id->period);
+ *   life_identity_free(id);
+ *
+ * A pattern is compared with its own past, up to a displacement, cell by cell; periods are exact.
+ * Pointer functions return NULL with clerrno set and a message in clerror(). NULL may be freed.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_IDENTIFY_H
+#define STDCL_IDENTIFY_H
+
+#include <stdcl/census.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum life_kind {
+    LIFE_UNSETTLED,  /* does not repeat or grow regularly within the limit */
+    LIFE_EXTINCT,    /* all cells are dead */
+    LIFE_STILL,      /* a still life, period 1 */
+    LIFE_OSCILLATOR, /* returns to the same cells at the same place */
+    LIFE_SPACESHIP,  /* returns to the same cells elsewhere */
+    LIFE_OBJECTS,    /* several objects that move apart; `object` lists them */
+    /* The population grows by `growth` cells in each period. */
+    LIFE_GUN,   /* cells stay where the pattern began; all that leaves them moves on */
+    LIFE_RAKE,  /* moves, and all that leaves it moves on */
+    LIFE_PUFFER /* leaves cells that stay */
+};
+
+enum { LIFE_SYMMETRY_TEXT = 8 };
+
+/* Owned by the caller, who frees it with life_identity_free. */
+struct life_identity {
+    enum life_kind kind;
+    /* Generations after which the pattern was seen to repeat, to grow or to be extinct; it may have
+     * settled earlier. Unsettled: the limit. */
+    uint64_t generation;
+    /* Generations; 0 if none. Gun, rake, puffer: of the population; cells that are reflected in a
+     * period have twice the period. */
+    uint64_t period;
+    long long dx, dy;     /* displacement in a period: columns to the right, rows downwards */
+    uint64_t growth;      /* cells in a period */
+    uint64_t least, most; /* population during a period; else that of the last generation */
+    double mean;          /* population, mean over a period */
+    double heat;          /* cells that change, mean over a period */
+    /* Symmetry of a phase, the most symmetric one: C1, C2, C4, D2+, D2x, D4+, D4x, D8, as Catagolue
+     * names them without the parity of centres. */
+    char symmetry[LIFE_SYMMETRY_TEXT];
+    /* apgcode of a still life, oscillator or spaceship of two states of up to 32 columns and rows;
+     * else NULL. Owned. */
+    const char *code;
+    /* The separate objects of a settled pattern of two states, the most common first: code, period,
+     * displacement and count; other members are 0. Owned; 0 objects if they cannot be
+     * separated: an object is larger than 58 x 58. */
+    size_t objects;
+    struct life_object *object;
+};
+
+/* Identify the pattern on an unbounded plane of engine hashlife, and advance the plane by at most
+ * about `limit` generations; 0: 100,000. Blocks. Periods of up to a third of the limit are found;
+ * time is proportional to the generations times the live cells. Memory: a period's populations, and
+ * some copies of the cells. ECANCELED: the plane's progress callback cancelled; ENOTSUP: another
+ * engine; ERANGE: more than 2^22 live cells; ENOMEM. */
+struct life_identity *life_identify(life *lf, uint64_t limit);
+void life_identity_free(struct life_identity *identity);
+
+/* Return the name of a kind, such as "oscillator"; static. */
+const char *life_kind_name(enum life_kind kind);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif /* STDCL_IDENTIFY_H */

@@ -1,0 +1,436 @@
+/* identify.c - identifies a pattern on HashLife's plane: still life, oscillator, spaceship, gun,
+ * rake, puffer, or several objects that move apart.
+ *
+ * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
+ * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. At each
+ * power of two the populations so far are searched for a period: linear growth is a gun, a rake or
+ * a puffer, no growth may be objects that move apart, which are then identified one by one.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/identify.h"
+#include "life/census.h"
+#include "life/counting.h"
+#include "life/engine.h"
+
+#include "stdcl/identify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEFAULT_LIMIT = 100000,
+    FIRST_SEARCH = 256,  /* generation of the first search in the populations */
+    PHASES_TURNED = 256, /* phases whose symmetry is determined */
+    MOST_CELLS = 1 << 22
+};
+
+static const char *const kind_names[] = {"not settled", "extinct",   "still life",
+                                         "oscillator",  "spaceship", "objects that move apart",
+                                         "gun",         "rake",      "puffer"};
+
+const char *life_kind_name(enum life_kind kind)
+{
+    return (unsigned)kind < sizeof kind_names / sizeof *kind_names ? kind_names[kind] : "";
+}
+
+/* ---- Cells of a generation. ------------------------------------------------------------------ */
+
+void identify_cells_free(struct identify_cells *s)
+{
+    free(s->cell);
+    *s = (struct identify_cells){.cell = NULL};
+}
+
+static int identify_add_run(void *arg, long long x, long long y, uint64_t n, unsigned state)
+{
+    struct identify_cells *s = arg;
+    if (n > MOST_CELLS || s->n + n > MOST_CELLS)
+        return clerror_set(ERANGE, "life: patterns of up to %d live cells can be identified",
+                           MOST_CELLS);
+    if (s->n + n > s->room) {
+        const size_t room = 2 * (s->n + n);
+        struct identify_cell *cell = realloc(s->cell, room * sizeof *cell);
+        if (!cell)
+            return clerror_set(ENOMEM, "life: out of memory for %zu cells", room);
+        s->cell = cell;
+        s->room = room;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        s->cell[s->n++] = (struct identify_cell){x + (long long)i, y, state};
+    return 0;
+}
+
+static void identify_cells_measure(struct identify_cells *s)
+{
+    if (!s->n)
+        return;
+    s->left = s->right = s->cell[0].x;
+    s->top = s->cell[0].y;
+    s->bottom = s->cell[s->n - 1].y;
+    for (size_t i = 0; i < s->n; i++) {
+        s->left = s->cell[i].x < s->left ? s->cell[i].x : s->left;
+        s->right = s->cell[i].x > s->right ? s->cell[i].x : s->right;
+    }
+}
+
+static int identify_cells_take(life *lf, struct identify_cells *s)
+{
+    s->n = 0;
+    if (life_walk_runs(lf, identify_add_run, s) < 0)
+        return -1;
+    identify_cells_measure(s);
+    return 0;
+}
+
+/* True if the cells are equal up to a displacement. */
+static bool identify_cells_equal(const struct identify_cells *a, const struct identify_cells *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->cell[i].x - a->left != b->cell[i].x - b->left ||
+            a->cell[i].y - a->top != b->cell[i].y - b->top || a->cell[i].state != b->cell[i].state)
+            return false;
+    return true;
+}
+
+/* Order of cells, row by row. */
+static int cells_order(const void *a, const void *b)
+{
+    const struct identify_cell *p = a, *q = b;
+    if (p->y != q->y)
+        return p->y < q->y ? -1 : 1;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* Count the places with equal cells; `keep`, which may be `a`, receives these cells. */
+static uint64_t equal_cells(const struct identify_cells *a, const struct identify_cells *b,
+                            struct identify_cells *keep)
+{
+    uint64_t equal = 0;
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const int order = cells_order(&a->cell[i], &b->cell[j]);
+        if (order == 0 && a->cell[i].state == b->cell[j].state) {
+            if (keep)
+                keep->cell[equal] = a->cell[i];
+            equal++;
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (keep)
+        keep->n = equal;
+    return equal;
+}
+
+/* Count the places whose cells differ. */
+static uint64_t changed_cells(const struct identify_cells *a, const struct identify_cells *b)
+{
+    uint64_t same_place = 0;
+    for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+        const int order = cells_order(&a->cell[i], &b->cell[j]);
+        same_place += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return a->n + b->n - same_place - equal_cells(a, b, NULL);
+}
+
+/* ---- Symmetry. ------------------------------------------------------------------------------- */
+
+/* True if the cells, turned and reflected by the bits of `way`, are the same cells: 1 and 2 reverse
+ * columns and rows, 4 then exchanges them. */
+static bool is_symmetric_by(const struct identify_cells *s, struct identify_cell *turned,
+                            unsigned way)
+{
+    const long long right = s->right - s->left, bottom = s->bottom - s->top;
+    if (way & 4 && right != bottom)
+        return false;
+    for (size_t i = 0; i < s->n; i++) {
+        const long long u = s->cell[i].x - s->left, v = s->cell[i].y - s->top,
+                        x = way & 1 ? right - u : u, y = way & 2 ? bottom - v : v;
+        turned[i] = (struct identify_cell){s->left + (way & 4 ? y : x), s->top + (way & 4 ? x : y),
+                                           s->cell[i].state};
+    }
+    qsort(turned, s->n, sizeof *turned, cells_order);
+    for (size_t i = 0; i < s->n; i++)
+        if (cells_order(&turned[i], &s->cell[i]) != 0 || turned[i].state != s->cell[i].state)
+            return false;
+    return true;
+}
+
+/* Groups in ascending order, each with the ways that it needs. */
+static const struct {
+    const char *name;
+    unsigned ways; /* bit mask of `way` */
+} groups[] = {{"C1", 0},
+              {"C2", 1 << 3},
+              {"D2+", 1 << 1},
+              {"D2+", 1 << 2},
+              {"D2x", 1 << 4},
+              {"D2x", 1 << 7},
+              {"C4", 1 << 3 | 1 << 5},
+              {"D4+", 1 << 1 | 1 << 2},
+              {"D4x", 1 << 4 | 1 << 7},
+              {"D8", 1 << 1 | 1 << 4}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+/* Return the place in groups[] of the cells' symmetry; 0 also if out of memory. */
+static size_t identify_cells_group(const struct identify_cells *s)
+{
+    struct identify_cell *turned = malloc((s->n + 1) * sizeof *turned);
+    unsigned ways = 0;
+    size_t group = 0;
+    for (unsigned way = 1; way < 8 && turned; way++)
+        ways |= (unsigned)is_symmetric_by(s, turned, way) << way;
+    free(turned);
+    for (size_t i = 0; i < GROUPS; i++)
+        group = (groups[i].ways & ~ways) == 0 ? i : group;
+    return group;
+}
+
+/* ---- A period. ------------------------------------------------------------------------------- */
+
+/* Advance by a period and measure its populations and changes; `now` are the cells at its start. */
+static int measure_period(life *lf, struct identify_cells *now, struct life_identity *id)
+{
+    struct identify_cells next = {.n = 0};
+    double population = 0, changes = 0;
+    size_t group = 0;
+    int status = 0;
+    id->least = id->most = now->n;
+    for (uint64_t g = 0; g < id->period && status == 0; g++) {
+        if (g < PHASES_TURNED) {
+            const size_t phase = identify_cells_group(now);
+            group = phase > group ? phase : group;
+        }
+        population += (double)now->n;
+        id->least = now->n < id->least ? now->n : id->least;
+        id->most = now->n > id->most ? now->n : id->most;
+        status = life_step(lf, 1) < 0 ? -1 : identify_cells_take(lf, &next);
+        changes += status == 0 ? (double)changed_cells(now, &next) : 0;
+        const struct identify_cells t = *now;
+        *now = next;
+        next = t;
+    }
+    identify_cells_free(&next);
+    id->mean = population / (double)id->period;
+    id->heat = changes / (double)id->period;
+    snprintf(id->symmetry, sizeof id->symmetry, "%s", groups[group].name);
+    return status;
+}
+
+/* ---- The search. ----------------------------------------------------------------------------- */
+
+struct search {
+    life *lf;
+    struct life_identity *id;
+    struct identify_cells before, now; /* of generation 2^k, and the present one */
+    struct identify_cells first;       /* cells at the beginning */
+    uint64_t since, power;             /* generations from `before` on; 2^k */
+    uint64_t *population;              /* of each generation */
+    uint64_t n, room, unit;            /* unit: 2 if odd generations are stored inverted */
+};
+
+static int note_population(struct search *s)
+{
+    if (s->n == s->room) {
+        s->room = s->room ? 2 * s->room : 1024;
+        uint64_t *more = realloc(s->population, s->room * sizeof *more);
+        if (!more)
+            return clerror_set(ENOMEM, "life: out of memory for %llu populations",
+                               (unsigned long long)s->room);
+        s->population = more;
+    }
+    s->population[s->n++] = s->now.n;
+    return 0;
+}
+
+/* True if the populations of the second half grow by the same number in each `period`. */
+static bool grows_by(const struct search *s, uint64_t period)
+{
+    const uint64_t last = s->n - 1, *p = s->population, growth = p[last] - p[last - period];
+    for (uint64_t g = last; g >= last / 2 + period; g--)
+        if (p[g] - p[g - period] != growth)
+            return false;
+    return true;
+}
+
+/* Smallest period of the populations, at most a third of the second half; 0: none. */
+static uint64_t period_of_growth(const struct search *s)
+{
+    for (uint64_t period = s->unit; period <= s->n / 6; period += s->unit)
+        if (grows_by(s, period))
+            return period;
+    return 0;
+}
+
+/* Advance by a period and count the cells that never change in it. */
+static int count_steady(struct search *s, uint64_t period, uint64_t *steady)
+{
+    struct identify_cells kept = {.n = 0};
+    int status = identify_cells_take(s->lf, &kept);
+    for (uint64_t g = 0; g < period && status == 0; g++) {
+        status = life_step(s->lf, 1) < 0 ? -1 : identify_cells_take(s->lf, &s->now);
+        if (status == 0)
+            equal_cells(&kept, &s->now, &kept);
+    }
+    *steady = kept.n;
+    identify_cells_free(&kept);
+    return status;
+}
+
+/* True if cells live within the box in which the pattern began. */
+static bool lives_at_home(const struct search *s)
+{
+    const struct identify_cells *f = &s->first;
+    for (size_t i = 0; i < s->now.n; i++) {
+        const struct identify_cell *c = &s->now.cell[i];
+        if (c->x >= f->left && c->x <= f->right && c->y >= f->top && c->y <= f->bottom)
+            return true;
+    }
+    return false;
+}
+
+/* The population grows: gun, rake or puffer. */
+static int identify_growth(struct search *s, uint64_t period)
+{
+    struct life_identity *id = s->id;
+    uint64_t steady[2];
+    id->period = period;
+    id->growth = s->population[s->n - 1] - s->population[s->n - 1 - period];
+    id->generation = s->n / 2;
+    if (count_steady(s, period, &steady[0]) < 0 || count_steady(s, period, &steady[1]) < 0 ||
+        measure_period(s->lf, &s->now, id) < 0)
+        return -1;
+    id->kind = steady[1] > steady[0] ? LIFE_PUFFER : lives_at_home(s) ? LIFE_GUN : LIFE_RAKE;
+    *id->symmetry = '\0';
+    return 1;
+}
+
+/* The cells have recurred. */
+static int identify_recurrence(struct search *s)
+{
+    struct life_identity *id = s->id;
+    id->period = s->since;
+    id->dx = s->now.left - s->before.left;
+    id->dy = s->now.top - s->before.top;
+    id->generation = s->n - 1 - s->since;
+    id->kind = id->dx || id->dy ? LIFE_SPACESHIP : s->since > 1 ? LIFE_OSCILLATOR : LIFE_STILL;
+    if (measure_period(s->lf, &s->now, id) < 0 || identify_objects(s->lf, &s->now, id) < 0)
+        return -1;
+    return 1;
+}
+
+/* Search the populations: 1 if the pattern is identified. */
+static int identify_population(struct search *s)
+{
+    const uint64_t period = period_of_growth(s);
+    if (!period)
+        return 0;
+    const uint64_t last = s->n - 1, before = last - period;
+    if (s->population[last] > s->population[before])
+        return identify_growth(s, period);
+    if (s->population[last] < s->population[before])
+        return 0;
+    const int status = identify_objects(s->lf, &s->now, s->id);
+    if (status < 0 || !s->id->objects)
+        return status;
+    s->id->kind = LIFE_OBJECTS;
+    s->id->generation = s->n / 2;
+    return 1;
+}
+
+/* Examine a generation: 1 if the pattern is identified. */
+static int examine_generation(struct search *s)
+{
+    if (!s->now.n) {
+        s->id->kind = LIFE_EXTINCT;
+        s->id->generation = s->n - 1;
+        return 1;
+    }
+    if (s->since && s->since % s->unit == 0 && identify_cells_equal(&s->before, &s->now))
+        return identify_recurrence(s);
+    if (s->since < s->power)
+        return 0;
+    const struct identify_cells t = s->before;
+    s->before = s->now;
+    s->now = t;
+    s->since = 0;
+    s->power *= 2;
+    if (identify_cells_take(s->lf, &s->now) < 0)
+        return -1;
+    return s->n > FIRST_SEARCH ? identify_population(s) : 0;
+}
+
+static int search_run(struct search *s, uint64_t limit)
+{
+    int status = identify_cells_take(s->lf, &s->first);
+    status = status == 0 ? identify_cells_take(s->lf, &s->before) : status;
+    status = status == 0 ? identify_cells_take(s->lf, &s->now) : status;
+    status = status == 0 ? note_population(s) : status;
+    status = status == 0 ? examine_generation(s) : status;
+    for (uint64_t g = 0; g < limit && status == 0; g++) {
+        s->since++;
+        if (life_step(s->lf, 1) < 0 || identify_cells_take(s->lf, &s->now) < 0 ||
+            note_population(s) < 0)
+            return -1;
+        status = examine_generation(s);
+    }
+    return status == 0 && s->n > FIRST_SEARCH ? identify_population(s) : status;
+}
+
+/* True if odd generations are stored inverted: B0 without S8. */
+static bool stores_alternate(const life *lf)
+{
+    return lf->rule.b0 && !life_table_next(&lf->rule.table, 511);
+}
+
+struct life_identity *life_identify(life *lf, uint64_t limit)
+{
+    if (!lf) {
+        clerror_set(EINVAL, "life: NULL is no plane");
+        return NULL;
+    }
+    if (lf->engine != LIFE_HASHLIFE) {
+        clerror_set(ENOTSUP,
+                    "life: patterns are identified on an unbounded plane by the engine "
+                    "hashlife, not %s",
+                    life_engine_name(lf->engine));
+        return NULL;
+    }
+    struct search s = {.lf = lf, .power = 1, .unit = stores_alternate(lf) ? 2 : 1};
+    s.id = calloc(1, sizeof *s.id);
+    if (!s.id) {
+        clerror_set(ENOMEM, "life: out of memory for an identity");
+        return NULL;
+    }
+    const int status = search_run(&s, limit ? limit : DEFAULT_LIMIT);
+    if (status >= 0 && !s.id->period) {
+        s.id->least = s.id->most = s.now.n;
+        s.id->mean = (double)s.now.n;
+    }
+    if (status == 0)
+        s.id->generation = s.n - 1;
+    identify_cells_free(&s.first);
+    identify_cells_free(&s.before);
+    identify_cells_free(&s.now);
+    free(s.population);
+    if (status >= 0)
+        return s.id;
+    life_identity_free(s.id);
+    return NULL;
+}
+
+void life_identity_free(struct life_identity *identity)
+{
+    if (!identity)
+        return;
+    for (size_t i = 0; i < identity->objects; i++)
+        free((char *)identity->object[i].code);
+    free(identity->object);
+    free((char *)identity->code);
+    free(identity);
+}

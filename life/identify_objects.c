@@ -1,0 +1,252 @@
+/* identify_objects.c - separates the cells of a pattern into objects and names them.
+ *
+ * Cells within four columns and rows of each other are a cluster. Each cluster is traced alone: a
+ * spaceship is one object, and all others are separated as the ash of a census. Clusters are
+ * independent if no two of them ever come near each other, which follows from their boxes and
+ * velocities.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/identify.h"
+#include "life/census.h"
+#include "life/engine.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NEAR = 4,
+    MOST_CLUSTERED = 1 << 16, /* cells */
+    LONGEST_PERIOD = 1 << 14, /* of an object */
+    MARGIN = 16               /* around the cells of a cluster that is traced */
+};
+
+/* ---- Clusters. ------------------------------------------------------------------------------- */
+
+/* The box includes all cells of the cluster during a period. */
+struct cluster {
+    long long left, top, right, bottom;
+    double dx, dy; /* displacement per generation */
+};
+
+static size_t cluster_root(size_t *parent, size_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* Join cells near each other: parent[i] of cell i. */
+static void join_near_cells(const struct identify_cells *s, size_t *parent)
+{
+    for (size_t i = 0; i < s->n; i++)
+        parent[i] = i;
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = i + 1; j < s->n && s->cell[j].y - s->cell[i].y <= NEAR; j++)
+            if (llabs(s->cell[j].x - s->cell[i].x) <= NEAR) {
+                const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
+                parent[a > b ? a : b] = a > b ? b : a;
+            }
+}
+
+/* True if two boxes with velocities are ever within NEAR of each other. */
+static bool clusters_meet(const struct cluster *a, const struct cluster *b)
+{
+    const double gap[2][2] = {
+        {(double)(b->left - a->right) - NEAR, (double)(b->right - a->left) + NEAR},
+        {(double)(b->top - a->bottom) - NEAR, (double)(b->bottom - a->top) + NEAR}};
+    const double v[2] = {a->dx - b->dx, a->dy - b->dy};
+    double from = 0, until = INFINITY;
+    for (int i = 0; i < 2; i++) {
+        if (v[i] == 0) {
+            if (gap[i][0] > 0 || gap[i][1] < 0)
+                return false;
+            continue;
+        }
+        const double t[2] = {gap[i][0] / v[i], gap[i][1] / v[i]};
+        from = fmax(from, fmin(t[0], t[1]));
+        until = fmin(until, fmax(t[0], t[1]));
+    }
+    return from <= until;
+}
+
+/* ---- One cluster. ---------------------------------------------------------------------------- */
+
+struct separation {
+    struct census_rule rule;
+    struct census_sorter sorter;
+    const struct identify_cells *cells;
+    size_t *parent;
+    struct cluster *cluster;
+    size_t n;
+};
+
+/* Box around the cells with root `root`. */
+static struct cluster cluster_box(const struct separation *s, size_t root)
+{
+    const struct identify_cell *first = &s->cells->cell[root];
+    struct cluster c = {first->x, first->y, first->x, first->y, 0, 0};
+    for (size_t i = root; i < s->cells->n; i++)
+        if (s->parent[i] == root) {
+            const struct identify_cell *p = &s->cells->cell[i];
+            c.left = p->x < c.left ? p->x : c.left;
+            c.right = p->x > c.right ? p->x : c.right;
+            c.bottom = p->y > c.bottom ? p->y : c.bottom;
+        }
+    return c;
+}
+
+/* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
+static uint64_t *cluster_cells(const struct separation *s, size_t root, const struct cluster *c,
+                               size_t words)
+{
+    uint64_t *box = calloc(64 * words * words, sizeof *box);
+    const long long side = 64 * (long long)words, x = (side - (c->right - c->left)) / 2,
+                    y = (side - (c->bottom - c->top)) / 2;
+    for (size_t i = root; i < s->cells->n && box; i++)
+        if (s->parent[i] == root) {
+            const size_t u = (size_t)(s->cells->cell[i].x - c->left + x),
+                         v = (size_t)(s->cells->cell[i].y - c->top + y);
+            box[v * words + u / 64] |= (uint64_t)1 << u % 64;
+        }
+    return box;
+}
+
+/* Trace a spaceship in a patch: true if the cluster is one. */
+static bool see_spaceship(struct separation *s, size_t root, struct cluster *c)
+{
+    struct census_motion motion;
+    char name[CENSUS_NAME];
+    if (c->right - c->left > CENSUS_PATCH - 2 * MARGIN ||
+        c->bottom - c->top > CENSUS_PATCH - 2 * MARGIN)
+        return false;
+    uint64_t *patch = cluster_cells(s, root, c, 1);
+    const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, name) == 0 &&
+                      (motion.dx || motion.dy) && census_add(&s->sorter, patch);
+    s->sorter.no_memory |= !patch;
+    free(patch);
+    if (!ship)
+        return false;
+    c->dx = (double)motion.dx / motion.period;
+    c->dy = (double)motion.dy / motion.period;
+    return true;
+}
+
+/* Separate a cluster that stays where it is; false if it does not. */
+static bool see_stationary(struct separation *s, size_t root, const struct cluster *c)
+{
+    const long long across =
+        c->right - c->left > c->bottom - c->top ? c->right - c->left : c->bottom - c->top;
+    const size_t words = (size_t)(across + 2 * MARGIN) / 64 + 1;
+    if (words > CENSUS_MOST_WORDS)
+        return false;
+    uint64_t *box = cluster_cells(s, root, c, words);
+    const bool done = box && census_sort(&s->sorter, words, box, LONGEST_PERIOD);
+    s->sorter.no_memory |= !box;
+    free(box);
+    return done;
+}
+
+static bool see_cluster(struct separation *s, size_t root)
+{
+    struct cluster c = cluster_box(s, root);
+    if (!see_spaceship(s, root, &c) && !see_stationary(s, root, &c))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if ((c.dx != s->cluster[i].dx || c.dy != s->cluster[i].dy) &&
+            clusters_meet(&s->cluster[i], &c))
+            return false;
+    s->cluster[s->n++] = c;
+    return true;
+}
+
+/* See all clusters; false if one of them is no object, or two of them meet. */
+static bool see_clusters(struct separation *s)
+{
+    join_near_cells(s->cells, s->parent);
+    for (size_t i = 0; i < s->cells->n; i++)
+        s->parent[i] = cluster_root(s->parent, i);
+    for (size_t i = 0; i < s->cells->n; i++)
+        if (s->parent[i] == i && !see_cluster(s, i))
+            return false;
+    return true;
+}
+
+/* ---- The list. ------------------------------------------------------------------------------- */
+
+static int objects_order(const void *a, const void *b)
+{
+    const struct life_object *p = a, *q = b;
+    if (p->count != q->count)
+        return p->count > q->count ? -1 : 1;
+    return strcmp(p->code, q->code);
+}
+
+/* Copy the counts of the sorter into *id. */
+static int list_separated(struct census_sorter *sorter, struct life_identity *id)
+{
+    census_soup_counts(sorter, 0);
+    id->object = calloc(sorter->objects + 1, sizeof *id->object);
+    for (size_t i = 0; i < sorter->objects && id->object; i++) {
+        const struct census_object *o = &sorter->object[i];
+        char *code = strdup(o->name);
+        if (!code)
+            return -1;
+        id->object[id->objects++] = (struct life_object){.code = code,
+                                                         .period = o->motion.period,
+                                                         .dx = o->motion.dx,
+                                                         .dy = o->motion.dy,
+                                                         .count = o->count};
+    }
+    if (!id->object)
+        return -1;
+    qsort(id->object, id->objects, sizeof *id->object, objects_order);
+    return 0;
+}
+
+/* Name a pattern that is one object by its code. */
+static int name_whole(struct separation *s, struct life_identity *id)
+{
+    struct census_motion motion;
+    char name[CENSUS_NAME];
+    int status = 0;
+    const struct identify_cells *now = s->cells;
+    if (now->right - now->left > CENSUS_PATCH - 2 * MARGIN ||
+        now->bottom - now->top > CENSUS_PATCH - 2 * MARGIN)
+        return 0;
+    memset(s->parent, 0, now->n * sizeof *s->parent);
+    const struct cluster c = {now->left, now->top, now->right, now->bottom, 0, 0};
+    uint64_t *patch = cluster_cells(s, 0, &c, 1);
+    if (!patch)
+        return -1;
+    if (census_name(&s->rule, patch, LONGEST_PERIOD, &motion, name) == 0) {
+        id->code = strdup(name);
+        status = id->code ? 0 : -1;
+    }
+    free(patch);
+    return status;
+}
+
+int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id)
+{
+    struct separation s = {.cells = now};
+    const struct life_family *rule = &lf->rule;
+    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->b0 ||
+        now->n > MOST_CLUSTERED || census_rule_make(&s.rule, rule->text) < 0)
+        return 0;
+    s.parent = malloc((now->n + 1) * sizeof *s.parent);
+    s.cluster = malloc((now->n + 1) * sizeof *s.cluster);
+    int status = s.parent && s.cluster && census_sorter_make(&s.sorter, &s.rule) == 0 ? 0 : -1;
+    if (status == 0 && see_clusters(&s))
+        status = list_separated(&s.sorter, id);
+    if (status == 0 && s.sorter.no_memory)
+        status = -1;
+    if (status == 0 && id->period)
+        status = name_whole(&s, id);
+    census_sorter_free(&s.sorter);
+    free(s.parent);
+    free(s.cluster);
+    return status < 0 ? clerror_set(ENOMEM, "life: out of memory for the objects of a pattern") : 0;
+}

@@ -1,0 +1,181 @@
+/* test_life_identify.c - patterns with published period, motion, growth and ash (LifeWiki), and
+ * refusals of life_identify.
+ * SPDX-License-Identifier: MIT
+ */
+#include "check.h"
+
+#include "formats/life.h"
+#include "stdcl/identify.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static life *identify_plane(const char *rule, const char *text)
+{
+    struct life_pattern p;
+    life *lf = life_create(&(struct life_options){.rule = rule, .bounds = LIFE_UNBOUNDED});
+    ready(lf);
+    works(life_pattern_read_memory("pattern", text, strlen(text), &p));
+    if (p.word)
+        works(life_put(lf, 1000, -77, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    return lf;
+}
+
+static struct life_identity *identify_text(const char *rule, const char *text, uint64_t limit)
+{
+    life *lf = identify_plane(rule, text);
+    struct life_identity *id = life_identify(lf, limit);
+    ready(id);
+    life_free(lf);
+    return id;
+}
+
+static const char gun[] = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
+                          "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
+
+static void identify_knows_published_patterns(void **unused)
+{
+    static const struct {
+        const char *rule, *text;
+        enum life_kind kind;
+        int period, dx, dy, growth, least, most;
+        double heat;
+        const char *symmetry, *code;
+    } known[] = {
+        {"B3/S23", "x = 2, y = 2\n2o$2o!", LIFE_STILL, 1, 0, 0, 0, 4, 4, 0, "D8", "xs4_33"},
+        {"B3/S23", "x = 3, y = 1\n3o!", LIFE_OSCILLATOR, 2, 0, 0, 0, 3, 3, 4, "D4+", "xp2_7"},
+        {"B3/S23", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4, "C1",
+         "xq4_153"},
+        {"B3/S23", "x = 5, y = 4\nb4o$o3bo$4bo$o2bo!", LIFE_SPACESHIP, 4, 2, 0, 0, 9, 12, 11, "C1",
+         "xq4_6frc"},
+        {"B3/S23", "x = 10, y = 1\n10o!", LIFE_OSCILLATOR, 15, 0, 0, 0, 12, 40, 22.4, "D4+",
+         "xp15_4r4z4r4"},
+        {"B3/S23", "x = 1, y = 1\no!", LIFE_EXTINCT, 0, 0, 0, 0, 0, 0, 0, "", NULL},
+        {"B3/S23", gun, LIFE_GUN, 30, 0, 0, 5, -1, -1, -1, "", NULL},
+        /* The block-laying switch engine leaves eight blocks in 288 generations; it is reflected
+         * after half of these, so that the population grows by half in half the time. */
+        {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 144, 0, 0, 16, -1,
+         -1, -1, "", NULL},
+        /* Life with all states inverted: a glider of dead cells, stored as live ones. */
+        {"B0123478/S01234678", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4,
+         "C1", NULL},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct life_identity *id = identify_text(known[i].rule, known[i].text, 20000);
+        const char *text = known[i].text;
+        if (id->kind != known[i].kind)
+            fail_msg("%s is a %s, not a %s", text, life_kind_name(id->kind),
+                     life_kind_name(known[i].kind));
+        if (id->period != (uint64_t)known[i].period || id->growth != (uint64_t)known[i].growth)
+            fail_msg("%s has period %llu and growth %llu", text, (unsigned long long)id->period,
+                     (unsigned long long)id->growth);
+        if (llabs(id->dx) != known[i].dx || llabs(id->dy) != known[i].dy)
+            fail_msg("%s moves by %lld,%lld", text, id->dx, id->dy);
+        if (known[i].least >= 0 &&
+            (id->least != (uint64_t)known[i].least || id->most != (uint64_t)known[i].most ||
+             id->heat != known[i].heat))
+            fail_msg("%s has %llu to %llu cells and heat %g", text, (unsigned long long)id->least,
+                     (unsigned long long)id->most, id->heat);
+        assert_string_equal(id->symmetry, known[i].symmetry);
+        if ((id->code != NULL) != (known[i].code != NULL) ||
+            (id->code && strcmp(id->code, known[i].code) != 0))
+            fail_msg("%s is %s", text, id->code ? id->code : "(no code)");
+        life_identity_free(id);
+    }
+}
+
+/* The ash of the R-pentomino: 8 blocks, 6 gliders, 4 beehives, 4 blinkers, a boat, a loaf and a
+ * ship, 116 cells. */
+static void identify_separates_ash(void **unused)
+{
+    static const struct {
+        const char *code;
+        uint64_t count;
+    } ash[] = {{"xs4_33", 8},  {"xq4_153", 6}, {"xp2_7", 4},   {"xs6_696", 4},
+               {"xs5_253", 1}, {"xs6_356", 1}, {"xs7_2596", 1}};
+    (void)unused;
+    struct life_identity *id = identify_text("B3/S23", "x = 3, y = 3\nb2o$2o$bo!", 0);
+    assert_int_equal(id->kind, LIFE_OBJECTS);
+    assert_int_equal(id->most, 116);
+    assert_int_equal(id->objects, sizeof ash / sizeof *ash);
+    for (size_t i = 0; i < id->objects; i++) {
+        assert_string_equal(id->object[i].code, ash[i].code);
+        assert_int_equal(id->object[i].count, ash[i].count);
+    }
+    life_identity_free(id);
+}
+
+/* Two gliders that will meet are not objects that move apart. Head on, offset by one, they
+ * annihilate. */
+static void identify_waits_for_collisions(void **unused)
+{
+    static const char text[] = "x = 703, y = 703\nbo$2bo$3o698$700b3o$700bo$701bo!";
+    (void)unused;
+    struct life_identity *id = identify_text("B3/S23", text, 1000);
+    assert_int_equal(id->kind, LIFE_UNSETTLED);
+    assert_int_equal(id->most, 10);
+    life_identity_free(id);
+    id = identify_text("B3/S23", text, 20000);
+    assert_int_not_equal(id->kind, LIFE_UNSETTLED);
+    if (id->kind == LIFE_OBJECTS && id->objects == 1)
+        assert_string_not_equal(id->object[0].code, "xq4_153");
+    life_identity_free(id);
+}
+
+/* Acorn needs 5,206 generations. */
+static void identify_stops_at_limit(void **unused)
+{
+    static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
+    (void)unused;
+    struct life_identity *id = identify_text("B3/S23", acorn, 5000);
+    assert_int_equal(id->kind, LIFE_UNSETTLED);
+    assert_int_equal(id->generation, 5000);
+    assert_int_equal(id->period, 0);
+    assert_int_equal(id->objects, 0);
+    life_identity_free(id);
+}
+
+static int cancel_identify(void *arg, double fraction)
+{
+    (void)arg;
+    (void)fraction;
+    return 1;
+}
+
+static void identify_refuses(void **unused)
+{
+    (void)unused;
+    fails_null(EINVAL, life_identify(NULL, 1));
+    life *grid =
+        life_create(&(struct life_options){.engine = LIFE_REFERENCE, .width = 8, .height = 8});
+    ready(grid);
+    fails_null(ENOTSUP, life_identify(grid, 1));
+    life_free(grid);
+    struct life_pattern p;
+    works(life_pattern_read_memory("gun", gun, strlen(gun), &p));
+    life *lf =
+        life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .progress = cancel_identify});
+    ready(lf);
+    works(life_put(lf, 0, 0, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    fails_null(ECANCELED, life_identify(lf, 0));
+    life_free(lf);
+    life_pattern_free(&p);
+    life_identity_free(NULL);
+    assert_string_equal(life_kind_name(LIFE_GUN), "gun");
+    assert_string_equal(life_kind_name((enum life_kind)99), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identify_knows_published_patterns),
+        cmocka_unit_test(identify_separates_ash),
+        cmocka_unit_test(identify_waits_for_collisions),
+        cmocka_unit_test(identify_stops_at_limit),
+        cmocka_unit_test(identify_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
