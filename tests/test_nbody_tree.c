@@ -866,7 +866,7 @@ static void tree_keys_grow_with_domains(void **state)
 }
 
 /* A device of two holds keys and arrays in tree order for its domain only, with a margin for
- * domains of unequal size. Its memory is a sum of arrays per body of all and per body of its own. */
+ * domains of unequal size. */
 static void tree_memory_is_divided(void **state)
 {
     static const double shares[64] = {1, 1};

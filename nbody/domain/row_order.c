@@ -51,16 +51,16 @@ static void merge_divide(struct merge *m, const struct holder *run)
         for (size_t r = 0; r < m->runs; r++) {
             const size_t first = run[r].first, end = first + run[r].count;
             m->bound[k * m->runs + r] =
-                k == 0        ? first
-                : k == PIECES ? end
-                              : merge_lower_bound(m, first, end,
-                                                  run[longest].first +
-                                                      k * run[longest].count / PIECES);
+                k == 0 ? first
+                : k == PIECES
+                    ? end
+                    : merge_lower_bound(m, first, end,
+                                        run[longest].first + k * run[longest].count / PIECES);
         }
     memcpy(m->at, m->bound, PIECES * m->runs * sizeof *m->at);
 }
 
-/* Return the run whose next entry comes first; m->runs if all runs of the piece are at their end. */
+/* Return the run whose next entry comes first; m->runs at the end of the piece. */
 static size_t merge_next_run(const struct merge *m, const size_t *at, const size_t *end)
 {
     size_t next = m->runs;

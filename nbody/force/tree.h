@@ -258,8 +258,8 @@ int nbody_tree_extend_keys(struct nbody *nb);
  * order[i]. Blocks. */
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order);
 
-/* Enqueue the sort of a device's rows first .. first + n - 1 by the keys of the root cube, which the
- * device has: t->order, and the keys in t->key and t->key_lo. */
+/* Enqueue the sort of a device's rows first .. first + n - 1 by the keys of the root cube, which
+ * the device has: t->order, and the keys in t->key and t->key_lo. */
 int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first, cl_uint n);
 
 /* Sort a device's own rows by the keys of the root cube, which the device has: order[] and keys[]
