@@ -799,8 +799,8 @@ static void tree_let_overflow_is_repeated(void **state)
     nbody_free(nb);
 }
 
-/* Arrays in tree order are too small for the next sum: those of the last device for its domain,
- * `body` of all others for their imports. They grow, and no bit changes. */
+/* Arrays in tree order are too small for the next sum: on the last device for its domain, on all
+ * other devices for the imports. The arrays grow, and no bit changes. */
 static void tree_arrays_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -831,8 +831,8 @@ static void tree_arrays_grow_with_domains(void **state)
     nbody_free(nb);
 }
 
-/* Keys of the next sum do not fit: a domain sorts more bodies than it has rows. They grow, in the
- * middle of a migration, also with keys of two words, and no bit changes. */
+/* The keys of the next sum do not fit, because a domain sorts more bodies than the device has rows.
+ * The arrays grow in the middle of a migration, also with keys of two words; no bit changes. */
 static void tree_keys_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];

@@ -4,8 +4,8 @@
  *   device 1   rows sorted by key ----+--> merged on the host of every rank: order[]
  *   ...
  *
- * The order is that of a stable sort of all rows: of equal keys, the lower row comes first, since
- * devices have ascending ranges of rows.
+ * A stable sort of all rows would give the same order: among equal keys the lower row comes first,
+ * because devices have ascending ranges of rows.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -28,7 +28,7 @@ static bool merge_key_precedes(const struct merge *m, size_t a, size_t b)
     return m->hi[a] < m->hi[b] || (m->lo && m->hi[a] == m->hi[b] && m->lo[a] < m->lo[b]);
 }
 
-/* Return the first entry of [from, end) whose key does not precede that of entry `key`. */
+/* Return the first entry of [from, end) that the key of entry `key` does not follow. */
 static size_t merge_lower_bound(const struct merge *m, size_t from, size_t end, size_t key)
 {
     while (from < end) {
@@ -41,7 +41,7 @@ static size_t merge_lower_bound(const struct merge *m, size_t from, size_t end, 
     return from;
 }
 
-/* Divide the runs into pieces: the keys of a piece precede those of the next one. */
+/* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. */
 static void merge_divide(struct merge *m, const struct holder *run)
 {
     size_t longest = 0;
@@ -60,7 +60,7 @@ static void merge_divide(struct merge *m, const struct holder *run)
     memcpy(m->at, m->bound, PIECES * m->runs * sizeof *m->at);
 }
 
-/* Return the run whose next entry comes first; m->runs at the end of the piece. */
+/* Return the run with the first of the next entries; m->runs at the end of the piece. */
 static size_t merge_next_run(const struct merge *m, const size_t *at, const size_t *end)
 {
     size_t next = m->runs;

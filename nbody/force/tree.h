@@ -237,8 +237,8 @@ int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
  * their contents are lost. */
 int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys);
 
-/* With domains: make room for `bodies` bodies of the domain; what arrays in tree order held is
- * lost if they grow. imports: for so many bodies in `body`, which keeps its bodies. */
+/* With domains. bodies: make room for the bodies of the domain; arrays in tree order that grow lose
+ * their contents. imports: make room for imported bodies in `body`, which keeps its contents. */
 int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies);
 int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports);
 
