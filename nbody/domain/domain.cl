@@ -30,7 +30,7 @@
 #define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
 #define FIRST_CELLS 7
 #define MERGE_RATIO 8 /* longest side of a merged box over the smallest group box's, at most */
-/* Link of a leaf without bodies here: a valid index, below the bodies of the own domain, which begin
+/* Link of a leaf without bodies here: a valid index below the bodies of the own domain, which begin
  * at EDGE. */
 #define LINK_UNSET 0
 /* Groups of a merged box; TREE_MERGED in tree.h. */
