@@ -342,23 +342,6 @@ int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t b
     return tree_allocate_sorted(nb, p, need + need / 8);
 }
 
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
-    const size_t room = used + imports + imports / 4;
-    if (used + imports <= t->body_room)
-        return 0;
-    void *was = t->body, *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
-    if (!body)
-        return -1;
-    tree_set_body(p, body, room);
-    const int status =
-        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
-    tree_free_block(p, &was);
-    return status;
-}
-
 static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
