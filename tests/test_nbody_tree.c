@@ -799,8 +799,8 @@ static void tree_let_overflow_is_repeated(void **state)
     nbody_free(nb);
 }
 
-/* Arrays in tree order are too small for the next sum: those of the last device for its domain,
- * `body` of all others for their imports. They grow, and no bit changes. */
+/* Arrays in tree order are too small for the next sum: on the last device for its domain, on all
+ * other devices for the imports. The arrays grow, and no bit changes. */
 static void tree_arrays_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -828,6 +828,65 @@ static void tree_arrays_grow_with_domains(void **state)
     assert_true(last->sorted_room > last->bodies);
     works(nbody_state(nb, x, NULL));
     assert_memory_equal(x, right, n * sizeof *x);
+    nbody_free(nb);
+}
+
+/* The keys of the next sum do not fit, because a domain sorts more bodies than the device has rows.
+ * The arrays grow in the middle of a migration, also with keys of two words; no bit changes. */
+static void tree_keys_grow_with_domains(void **state)
+{
+    static double right[MOST][3], x[MOST][3];
+    static const double shares[64] = {1, 1};
+    const size_t n = MOST;
+    struct nbody_options o = {.eps = 0.01, .accuracy = 1e-3};
+    (void)state;
+    for (int two_words = 0; two_words < 2; two_words++) {
+        make_tree_bodies(two_words ? FAR_BODY : PLUMMER, n);
+        o.ctx = NULL;
+        o.shares = NULL;
+        nbody *nb = tree_engine(n, o);
+        works(nbody_step(nb, 2));
+        works(nbody_state(nb, right, NULL));
+        nbody_free(nb);
+        o.ctx = stddev;
+        o.shares = shares;
+        nb = tree_engine(n, o);
+        works(nbody_step(nb, 1));
+        assert_int_equal(nb->domain.key_words, 1 + two_words);
+        for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+            if (p->force.tree)
+                p->force.tree->key_room = p->count;
+        works(nbody_step(nb, 1));
+        for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+            assert_true(!p->force.tree || p->force.tree->key_room > p->count);
+        works(nbody_state(nb, x, NULL));
+        assert_memory_equal(x, right, n * sizeof *x);
+        nbody_free(nb);
+    }
+}
+
+/* A device of two holds keys and arrays in tree order for its domain only, with a margin for
+ * domains of unequal size. */
+static void tree_memory_is_divided(void **state)
+{
+    static const double shares[64] = {1, 1};
+    const size_t n = MOST;
+    (void)state;
+    make_tree_bodies(PLUMMER, n);
+    nbody *nb = tree_engine(n, (struct nbody_options){.ctx = stddev, .shares = shares});
+    works(nbody_step(nb, 1));
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        const struct tree *t = p->force.tree;
+        if (!t)
+            continue;
+        const size_t own = p->rows, all = n;
+        assert_true(own < all);
+        assert_true(t->sorted_room <= own + 4 * TREE_GROUP);
+        assert_int_equal(clsizeofmem(t->forces_sorted), t->sorted_room * 4 * nb->real);
+        assert_int_equal(clsizeofmem(t->a_old_sorted), t->sorted_room * nb->real);
+        assert_int_equal(clsizeofmem(t->order), (own + TREE_SPARE_KEYS) * sizeof(cl_uint));
+        assert_true(clsizeofmem(t->workspace) < (own + TREE_SPARE_KEYS) * 24 + (1 << 16));
+    }
     nbody_free(nb);
 }
 
@@ -958,6 +1017,8 @@ int main(int argc, char **argv)
                                         cmocka_unit_test(tree_small_groups_use_stricter_criterion),
                                         cmocka_unit_test(tree_let_overflow_is_repeated),
                                         cmocka_unit_test(tree_arrays_grow_with_domains),
+                                        cmocka_unit_test(tree_keys_grow_with_domains),
+                                        cmocka_unit_test(tree_memory_is_divided),
                                         cmocka_unit_test(tree_small_runs_on_one_device)};
     if (clgetndev(stddev) > 1 && all_alike() &&
         cmocka_run_group_tests(on_two, open_tree_device, close_tree_device) != 0)

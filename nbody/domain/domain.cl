@@ -30,6 +30,9 @@
 #define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
 #define FIRST_CELLS 7
 #define MERGE_RATIO 8 /* longest side of a merged box over the smallest group box's, at most */
+/* Link of a leaf without bodies here: a valid index below the bodies of the own domain, which begin
+ * at EDGE. */
+#define LINK_UNSET 0
 /* Groups of a merged box; TREE_MERGED in tree.h. */
 #define MERGED 8
 
@@ -306,7 +309,8 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
 
 /* Import packed cells of another domain. Body b of the other domain has index b + shift here. This
  * device holds the bodies [lo, hi) of its own domain and halo: leaves of these use them. The bodies
- * of other leaves are imported, if at all: link.x is then -1 until import_bodies sets it. */
+ * of other leaves are imported if a walk needs them. Their link.x is LINK_UNSET until import_bodies
+ * sets it. */
 kernel void import_nodes(global const real *cells, uint first, uint count, uint shift, uint lo,
                          uint hi, global uint *child_begin, global int2 *link, global real4 *com,
                          global multipole *multipoles, global real2 *size)
@@ -320,7 +324,7 @@ kernel void import_nodes(global const real *cells, uint first, uint count, uint 
     int2 own = as_int2(head.yz);
     if (own.y < 0) {
         const uint b = head.y + shift;
-        own.x = b >= lo && b < hi && hi - b >= (uint)-own.y ? (int)b : -1;
+        own.x = b >= lo && b < hi && hi - b >= (uint)-own.y ? (int)b : LINK_UNSET;
     }
     link[head.x] = own;
     child_begin[head.x] = head.w;
@@ -339,7 +343,7 @@ kernel void import_bodies(global const real *bodies, uint first, uint count, uin
         return;
     const uint leaf = REAL_TO_UINT(from[4]);
     body[to + get_global_id(0)] = vload4(0, from);
-    if (leaf != NONE && link[leaf & ~PACKED].x == -1)
+    if (leaf != NONE && link[leaf & ~PACKED].x == LINK_UNSET)
         link[leaf & ~PACKED].x = to + get_global_id(0);
 }
 

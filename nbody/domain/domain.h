@@ -3,6 +3,7 @@
  *   ranks.c      the partition of rows among devices and ranks; messages between ranks
  *   allgather.c  positions of all bodies to all devices
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
+ *   row_order.c  all rows sorted along the Hilbert curve
  *   tree_domain.h  domains of the tree, and their locally essential trees
  *
  * With a single rank nb->domain.ranks is NULL, and the functions of ranks.c do nothing.
@@ -81,6 +82,10 @@ int nbody_allgather_finish(struct nbody *nb);
 typedef double (*nbody_rate_fn)(struct nbody *nb, cl_uint dev, const void *arg);
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
                         const struct nbody_options *options, nbody_rate_fn rate, const void *arg);
+
+/* Collective. Sort all rows along the Hilbert curve: new row i is old row order[i]. Every device
+ * sorts its own rows; the hosts merge. Blocks. */
+int nbody_domain_sort_rows(struct nbody *nb, cl_uint *order);
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */
 int nbody_domain_repartition(struct nbody *nb);

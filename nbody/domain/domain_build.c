@@ -133,6 +133,13 @@ static int domain_find_cube(struct nbody *nb)
     return domain_set_cube(nb, cube);
 }
 
+int nbody_domain_measure_cube(struct nbody *nb)
+{
+    const int status = domain_find_cube(nb);
+    nb->domain.tree->cube_known = false;
+    return status;
+}
+
 struct sampled {
     cl_ulong key;
     double weight;
@@ -206,7 +213,7 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const size_t room = nb->n + TREE_SPARE_KEYS - p->count;
+    const size_t room = t->key_room - p->count;
     p->domain.nkeys_lower = p->domain.nkeys_lower < room ? p->domain.nkeys_lower : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = migrate_groups(p), at = s->counts_each * p->domain.index;
@@ -376,8 +383,12 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
     (void)none;
     for (cl_uint from = 0; from < s->n; from++)
         *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index, &slot);
-    const size_t most = nb->n + TREE_SPARE_KEYS - p->count - high, more = low + low / 2 + 64;
-    if (low > p->domain.nkeys_lower || p->domain.nkeys_lower > most) {
+    const size_t more = low + low / 2 + 64, own = p->count + high;
+    const int grown = nbody_tree_reserve_keys(nb, p, own + more);
+    if (grown < 0)
+        return -1;
+    const size_t most = t->key_room - own;
+    if (grown || low > p->domain.nkeys_lower || p->domain.nkeys_lower > most) {
         p->domain.nkeys_lower = (cl_uint)(more < most ? more : most);
         if (migrate_launch_count(nb, p) != 0)
             return -1;
@@ -434,10 +445,10 @@ static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_u
                                   void *to)
 {
     struct tree *t = p->force.tree;
-    const cl_uint reorder = true;
-    return nbody_tree_launch(nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n),
-                             (size_t)p->shape.group_1d,
-                             ARGS(nb->particles.posm, n, t->cube, word, reorder, to, t->order));
+    const cl_uint first = 0, reorder = true;
+    return nbody_tree_launch(
+        nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.group_1d,
+        ARGS(nb->particles.posm, first, n, t->cube, word, reorder, to, t->order));
 }
 
 static int domain_sort(const struct nbody_device *p)

@@ -233,6 +233,12 @@ static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint d
                               at * nbody_domain_cell_bytes(nb)))[w];
 }
 
+/* ---- domain_build.c -------------------------------------------------------------------------- */
+
+/* Collective. Compute the root cube of all bodies and upload it to the devices, outside of a sum:
+ * the next sum finds its own. Blocks. */
+int nbody_domain_measure_cube(struct nbody *nb);
+
 /* ---- device_threads.c ------------------------------------------------------------------------ */
 
 /* Start and end the launcher threads of this rank's further GPUs. */

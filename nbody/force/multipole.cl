@@ -65,8 +65,8 @@ static inline real cell_second_trace(global const multipole *q)
  * these are. --------------- */
 
 /* A packed cell: four integers {cell, link.x, link.y, child_begin}, then com, size and multipole.
- * A packed body: position and mass, and an integer: PACKED plus the leaf whose first body it is, or
- * all bits for the other bodies of a leaf. */
+ * A packed body: position and mass, and an integer: PACKED plus the leaf's number for the first
+ * body of a leaf, all bits set for further bodies. */
 #define MULTIPOLE_REALS ((int)(sizeof(multipole) / sizeof(real)))
 #define PACKED_HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
 #define PACKED_CELL (PACKED_HEAD + 6 + MULTIPOLE_REALS)

@@ -26,50 +26,61 @@ static void tree_set_valid(struct nbody *nb, bool valid)
 
 /* ---- Build. ---------------------------------------------------------------------------------- */
 
-static int tree_launch_keys(struct nbody *nb, struct nbody_device *p, cl_uint nargs,
-                            const struct stdcl_arg *args)
+/* Rows of bodies. */
+struct row_span {
+    cl_uint first, n;
+};
+
+static int tree_launch_keys(struct nbody *nb, struct nbody_device *p, struct row_span rows,
+                            cl_uint word, cl_uint reorder, void *to)
 {
-    return nbody_tree_launch(nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, nb->n),
-                             (size_t)p->shape.group_1d, nargs, args);
+    const struct tree *t = p->force.tree;
+    return nbody_tree_launch(
+        nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, rows.n), (size_t)p->shape.group_1d,
+        ARGS(nb->particles.posm, rows.first, rows.n, t->cube, word, reorder, to, t->order));
 }
 
 /* Compute one word of the bodies' keys and sort `order` by it. The sort is stable. With reorder,
  * the keys follow the present order. */
-static int tree_sort_by_key_word(struct nbody *nb, struct nbody_device *p, cl_uint word,
-                                 cl_uint reorder)
+static int tree_sort_by_key_word(struct nbody *nb, struct nbody_device *p, struct row_span rows,
+                                 cl_uint word, cl_uint reorder)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nb->n;
     const struct arrays_sort_job sort = {.keys = t->key,
                                          .values = t->order,
                                          .bytes = 8,
                                          .bits = 3 * TREE_LEVELS,
-                                         .most = nb->n,
+                                         .most = rows.n,
                                          .work = t->sort_workspace};
-    if (tree_launch_keys(
-            nb, p, ARGS(nb->particles.posm, n, t->cube, word, reorder, t->key, t->order)) != 0)
+    if (tree_launch_keys(nb, p, rows, word, reorder, t->key) != 0)
         return -1;
     return arrays_sort_start(t->sorter, &sort);
 }
 
 /* Radix sort by words: the least significant word first. */
+int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first, cl_uint n)
+{
+    const struct tree *t = p->force.tree;
+    const struct row_span rows = {first, n};
+    if (t->key_words == 1)
+        return tree_sort_by_key_word(nb, p, rows, 0, false);
+    if (tree_sort_by_key_word(nb, p, rows, 1, false) != 0)
+        return -1;
+    if (tree_sort_by_key_word(nb, p, rows, 0, true) != 0)
+        return -1;
+    return tree_launch_keys(nb, p, rows, 1, true, t->key_lo);
+}
+
 int nbody_tree_sort(struct nbody *nb, struct nbody_device *p)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nb->n, last = 1, reorder = 1, first = 0;
+    const cl_uint n = (cl_uint)nb->n, first = 0;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
                           ARGS(nb->particles.posm, first, n, t->box_part)) != 0 ||
         nbody_tree_launch(nb, p, TREE_ROOT_CUBE, 1, (size_t)p->shape.group_1d,
                           ARGS(t->box_part, t->box_groups, t->cube)) != 0)
         return -1;
-    if (t->key_words == 1)
-        return tree_sort_by_key_word(nb, p, 0, false);
-    if (tree_sort_by_key_word(nb, p, 1, false) != 0)
-        return -1;
-    if (tree_sort_by_key_word(nb, p, 0, true) != 0)
-        return -1;
-    return tree_launch_keys(
-        nb, p, ARGS(nb->particles.posm, n, t->cube, last, reorder, t->key_lo, t->order));
+    return nbody_tree_sort_rows(nb, p, first, n);
 }
 
 /* Gather the bodies in tree order; forces overwrote them after the last gather. */

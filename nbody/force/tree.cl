@@ -110,10 +110,11 @@ kernel GROUP_OF_ITEMS void root_cube(global const real8 *part, uint parts, globa
 
 /* ---- Keys. ----------------------------------------------------------------------------------- */
 
-/* Compute one word of each body's key. reorder: in the present order, where NONE comes last. */
-kernel GROUP_OF_ITEMS void hilbert_keys(global const real4 *posm, uint n, global const real4 *cube,
-                                        uint word, uint reorder, global ulong *key,
-                                        global uint *order)
+/* Compute one word of the keys of n bodies, from row `first` on; reorder: in the present order,
+ * where NONE comes last. */
+kernel GROUP_OF_ITEMS void hilbert_keys(global const real4 *posm, uint first, uint n,
+                                        global const real4 *cube, uint word, uint reorder,
+                                        global ulong *key, global uint *order)
 {
     local struct curve c;
     const size_t begin = get_group_id(0) * (size_t)GROUP_BODIES,
@@ -121,10 +122,10 @@ kernel GROUP_OF_ITEMS void hilbert_keys(global const real4 *posm, uint n, global
     const real4 f = *cube;
     curve_load(&c);
     for (size_t i = begin + get_local_id(0); i < end; i += GROUP_1D) {
-        const uint body = reorder ? order[i] : (uint)i;
+        const uint body = reorder ? order[i] : first + (uint)i;
         key[i] = body == NONE ? ~0UL : curve_key(&c, posm[body], f, word);
         if (!reorder)
-            order[i] = i;
+            order[i] = body;
     }
 }
 

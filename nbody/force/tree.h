@@ -127,6 +127,7 @@ struct tree {
     cl_uint base;                /* multiple of TREE_GROUP; 0 without domains */
     cl_uint begin, bodies;       /* index of the first body of the domain, and their number */
     cl_uint first_group, groups; /* groups that this device walks */
+    size_t key_room;             /* keys that a device sorts, at most */
     size_t sorted_room;          /* bodies that arrays in tree order have room for */
     size_t body_room;            /* bodies that `body` has room for, imports included */
 
@@ -232,8 +233,12 @@ double nbody_tree_com_margin(const struct nbody *nb);
 /* Reallocate the cell arrays for `capacity` cells. */
 int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
 
-/* With domains: make room for `bodies` bodies of the domain; what arrays in tree order held is
- * lost if they grow. imports: for so many bodies in `body`, which keeps its bodies. */
+/* With domains: make room for `keys` keys. Return 1 if the arrays of keys and `order` have grown:
+ * their contents are lost. */
+int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys);
+
+/* With domains. bodies: make room for the bodies of the domain; arrays in tree order that grow lose
+ * their contents. imports: make room for imported bodies in `body`, which keeps its contents. */
 int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies);
 int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports);
 
@@ -252,6 +257,16 @@ int nbody_tree_extend_keys(struct nbody *nb);
 /* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
  * order[i]. Blocks. */
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order);
+
+/* Enqueue the sort of a device's rows first .. first + n - 1 by the keys of the root cube, which
+ * the device has: t->order, and the keys in t->key and t->key_lo. */
+int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first, cl_uint n);
+
+/* Sort a device's own rows by the keys of the root cube, which the device has: order[] and keys[]
+ * receive the rows and the words of their keys at the places of these rows. keys: n numbers for
+ * each word. Blocks. */
+int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order,
+                           uint64_t *keys);
 
 /* Collective. Permute the rows on the devices, each of which holds all positions. Blocks. After a
  * failure the bodies are lost: rows are in neither the old nor the new order. */

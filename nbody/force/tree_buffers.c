@@ -9,9 +9,9 @@
  *
  * Forces and cell counts reuse the memory of the keys and of their copies. A distributed tree adds
  * 16 bytes for forces in tree order, 4 for the slots of rows and 0.5 for bounding boxes of groups.
- * Arrays in tree order then have room for the bodies of a domain, and `body` for imports; they grow
- * (nbody_tree_reserve_bodies). Arrays by row, keys and cells have room for all bodies. Buffers of
- * migrating bodies are small.
+ * Keys and arrays in tree order then have room for the bodies of a domain, and `body` for imports;
+ * they grow (nbody_tree_reserve_keys, nbody_tree_reserve_bodies). Arrays by row and cells have room
+ * for all bodies. Buffers of migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/force/methods.h"
@@ -193,21 +193,16 @@ struct workspace {
     size_t keys, sort, counts, sums;
 };
 
-static size_t tree_runs(const struct nbody *nb)
+/* Runs of a device's bodies, at most. */
+static size_t tree_runs(const struct tree *t)
 {
-    return (nb->n + TREE_RUN - 1) / TREE_RUN;
-}
-
-/* Number of keys that a device sorts, at most. */
-static size_t tree_max_keys(const struct nbody *nb)
-{
-    return nb->n + (nb->domain.tree ? TREE_SPARE_KEYS : 0);
+    return divide_up(t->key_room, TREE_RUN);
 }
 
 /* Bytes of the keys; with domains, including the keys of both halos. */
-static size_t tree_key_bytes(const struct nbody *nb)
+static size_t tree_key_bytes(const struct nbody *nb, const struct tree *t)
 {
-    return round_up(tree_max_keys(nb) * sizeof(cl_ulong), WORK_ALIGN) +
+    return round_up(t->key_room * sizeof(cl_ulong), WORK_ALIGN) +
            (nb->domain.tree ? 2 * TREE_KEY_MARGIN : 0);
 }
 
@@ -217,11 +212,11 @@ static struct workspace tree_workspace(const struct nbody *nb, const struct tree
                                         .values = (cl_uint *)(uintptr_t)t,
                                         .bytes = 8,
                                         .bits = 64,
-                                        .most = tree_max_keys(nb)};
+                                        .most = t->key_room};
     const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domain.ndomains;
-    return (struct workspace){.keys = tree_key_bytes(nb),
+    return (struct workspace){.keys = tree_key_bytes(nb, t),
                               .sort = arrays_sort_workspace(t->sorter, &job),
-                              .counts = tree_runs(nb) * (cells > domains ? cells : domains) *
+                              .counts = tree_runs(t) * (cells > domains ? cells : domains) *
                                         sizeof(cl_uint),
                               .sums = nb->domain.tree ? 0 : nb->n * 4 * nb->real};
 }
@@ -232,11 +227,38 @@ static size_t tree_workspace_bytes(const struct workspace *w)
     return beside > w->sums ? beside : w->sums;
 }
 
-static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
+static void tree_free_block(struct nbody_device *p, void **block)
+{
+    if (*block)
+        nbody_device_drop_bytes(p, clsizeofmem(*block));
+    clfree(*block);
+    *block = NULL;
+}
+
+/* Allocate second key words. */
+static int tree_allocate_seconds(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->force.tree;
+    void *seconds = nbody_device_alloc(nb, p, tree_key_bytes(nb, t), CL_MEM_DEVONLY);
+    if (!seconds)
+        return -1;
+    t->keys_lo = seconds;
+    t->key_lo = (char *)seconds + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
+    return 0;
+}
+
+/* Allocate `order` and the workspace for key_room keys, again. */
+static int tree_allocate_keys(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
+    const bool two_words = t->keys_lo != t->keys;
+    if (two_words)
+        tree_free_block(p, &t->keys_lo);
+    tree_free_block(p, &t->order);
+    tree_free_block(p, &t->workspace);
     if (w.sort == 0 ||
+        !(t->order = nbody_device_alloc(nb, p, t->key_room * sizeof(cl_uint), CL_MEM_DEVONLY)) ||
         !(t->workspace = nbody_device_alloc(nb, p, tree_workspace_bytes(&w), CL_MEM_DEVONLY)))
         return -1;
     t->keys = t->keys_lo = t->workspace;
@@ -244,7 +266,16 @@ static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
     if (!nb->domain.tree)
         t->forces_sorted = t->workspace;
-    return 0;
+    return two_words ? tree_allocate_seconds(nb, p) : 0;
+}
+
+int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys)
+{
+    struct tree *t = p->force.tree;
+    if (keys <= t->key_room)
+        return 0;
+    t->key_room = keys + keys / 8;
+    return tree_allocate_keys(nb, p) == 0 ? 1 : -1;
 }
 
 /* ---- Arrays in tree order. ------------------------------------------------------------------- */
@@ -261,14 +292,6 @@ static size_t tree_sorted_room(const struct nbody *nb, const struct nbody_device
 static size_t tree_body_room(const struct nbody *nb, size_t sorted_room)
 {
     return nb->domain.tree ? sorted_room + sorted_room / 8 + IMPORT_MARGIN : nb->padded;
-}
-
-static void tree_free_block(struct nbody_device *p, void **block)
-{
-    if (*block)
-        nbody_device_drop_bytes(p, clsizeofmem(*block));
-    clfree(*block);
-    *block = NULL;
 }
 
 static void tree_set_body(struct nbody_device *p, void *body, size_t room)
@@ -319,23 +342,6 @@ int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t b
     return tree_allocate_sorted(nb, p, need + need / 8);
 }
 
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
-    const size_t room = used + imports + imports / 4;
-    if (used + imports <= t->body_room)
-        return 0;
-    void *was = t->body, *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
-    if (!body)
-        return -1;
-    tree_set_body(p, body, room);
-    const int status =
-        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
-    tree_free_block(p, &was);
-    return status;
-}
-
 static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
@@ -347,7 +353,6 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
     } const each[] = {
         {&t->box_part, t->box_groups * 8 * nb->real, CL_MEM_ZEROCOPY},
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
-        {&t->order, tree_max_keys(nb) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
@@ -367,8 +372,7 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
     t->target.n = (cl_uint)n;
-    if (tree_allocate_sorted(nb, p, tree_sorted_room(nb, p)) != 0 ||
-        tree_allocate_workspace(nb, p) != 0)
+    if (tree_allocate_sorted(nb, p, tree_sorted_room(nb, p)) != 0 || tree_allocate_keys(nb, p) != 0)
         return -1;
     return nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, t->leaf));
 }
@@ -390,7 +394,8 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
                  four = nb->padded * 4 * nb->real, work = tree_workspace_bytes(&w);
     const size_t cells = tree_initial_capacity(nb, leaf) * tree_cell_bytes(nb),
                  room = tree_sorted_room(nb, p),
-                 rows = nb->n * (nb->real + (nb->domain.tree ? 2 : 1) * sizeof(cl_uint));
+                 rows = nb->n * (nb->real + (nb->domain.tree ? sizeof(cl_uint) : 0)) +
+                        t->key_room * sizeof(cl_uint);
     const size_t groups = room / TREE_GROUP * 6 * sizeof(cl_uint),
                  sorted = room * (nb->domain.tree ? 5 : 1) * nb->real +
                           tree_body_room(nb, room) * 4 * nb->real;
@@ -482,7 +487,7 @@ static int tree_create(struct nbody *nb, struct nbody_device *p)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     t->key_words = 1;
     t->bodies = (cl_uint)nb->n;
-    t->runs = (cl_uint)tree_runs(nb);
+    t->runs = (cl_uint)divide_up(nb->n, TREE_RUN);
     t->groups = (cl_uint)((nb->n + TREE_GROUP - 1) / TREE_GROUP);
     t->box_groups = 4 * p->compute_units;
     t->sorter =
@@ -497,6 +502,8 @@ int nbody_tree_prepare(struct nbody *nb)
             return -1;
     if (world_reduce_status(nb->world, nbody_domain_open(nb)) != 0)
         return -1;
+    EACH_TREE(nb, p)
+    p->force.tree->key_room = nb->domain.tree ? p->rows + TREE_SPARE_KEYS : nb->n;
     if (tree_choose_moments(nb) != 0)
         return -1;
     if (tree_choose_defer_factor(nb) != 0)
@@ -532,9 +539,9 @@ static void tree_close_programs(struct nbody *nb, struct tree *t)
 }
 
 /* True if the cell counts of all levels are too many for a scan. */
-static bool tree_counts_overflow(const struct nbody *nb)
+static bool tree_counts_overflow(const struct tree *t)
 {
-    return tree_runs(nb) * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
+    return tree_runs(t) * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
 }
 
 /* Allocate second key words. The cell counts of 42 levels must still fit after the keys. Return 1
@@ -546,14 +553,9 @@ static int tree_allocate_key_lo(struct nbody *nb, struct nbody_device *p)
     const struct workspace w = tree_workspace(nb, t);
     if (t->keys_lo != t->keys)
         return 0;
-    if (w.keys + w.counts > clsizeofmem(t->workspace) || tree_counts_overflow(nb))
+    if (w.keys + w.counts > clsizeofmem(t->workspace) || tree_counts_overflow(t))
         return 1;
-    void *seconds = nbody_device_alloc(nb, p, tree_key_bytes(nb), CL_MEM_DEVONLY);
-    if (!seconds)
-        return 1;
-    t->keys_lo = seconds;
-    t->key_lo = (char *)seconds + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
-    return 0;
+    return tree_allocate_seconds(nb, p) == 0 ? 0 : 1;
 }
 
 /* Rebuild with moments of second order. Bodies whose keys need two words lie so close that their

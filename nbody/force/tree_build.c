@@ -121,6 +121,26 @@ int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometr
     return 0;
 }
 
+int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports)
+{
+    struct tree *t = p->force.tree;
+    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
+    const size_t room = used + imports + imports / 4;
+    if (used + imports <= t->body_room)
+        return 0;
+    void *const was = t->body,
+                *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
+    if (!body)
+        return -1;
+    const int status =
+        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
+    t->body = t->target.body = p->force.phi = body;
+    t->body_room = room;
+    nbody_device_drop_bytes(p, clsizeofmem(was));
+    clfree(was);
+    return status;
+}
+
 void nbody_tree_set_range(const struct nbody *nb, struct nbody_device *p, cl_uint first,
                           cl_uint bodies)
 {

@@ -74,6 +74,47 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
     return save_a_old(nb, p, true);
 }
 
+/* Download `bytes` bytes from a device's workspace to the host, through a_old. */
+static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, size_t bytes,
+                         char *to)
+{
+    void *const a_old = p->force.tree->a_old;
+    const size_t numbers = divide_up(bytes, nb->real);
+    for (size_t at = 0; at < numbers; at += nb->n) {
+        const size_t some = numbers - at < nb->n ? numbers - at : nb->n;
+        if (launch_copy_column(nb, p, (struct column){from, at}, (struct column){a_old, 0},
+                               (cl_uint)some) != 0 ||
+            nbody_device_download(nb, p, a_old, some * nb->real) != 0)
+            return -1;
+        memcpy(to + at * nb->real, a_old, some * nb->real);
+    }
+    return 0;
+}
+
+int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order, uint64_t *keys)
+{
+    struct tree *t = p->force.tree;
+    const cl_uint first = (cl_uint)p->first, n = (cl_uint)p->count;
+    void *const word[] = {t->key, t->key_lo};
+    int status = nbody_tree_sort_rows(nb, p, first, n);
+    if (status == 0)
+        status = save_a_old(nb, p, false);
+    if (status == 0)
+        status = nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, n, ARGS(t->order, n, t->a_old));
+    if (status == 0)
+        status = nbody_device_download(nb, p, t->a_old, n * sizeof *order);
+    if (status == 0)
+        memcpy(order + first, t->a_old, n * sizeof *order);
+    for (cl_uint w = 0; w < t->key_words && status == 0; w++)
+        status =
+            sort_download(nb, p, word[w], n * sizeof *keys, (char *)(keys + w * nb->n + first));
+    if (status != 0) {
+        nb->force.a_old_valid = false; /* a_old is lost */
+        return -1;
+    }
+    return save_a_old(nb, p, true);
+}
+
 /* Upload the order and gather the positions of the device's new rows. */
 static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
 {

@@ -6,8 +6,8 @@
  * together lie together. Mixed precision needs consecutive rows that are close in space
  * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
  * Callers do not see the order: all arrays of the interface are in the caller's order. With the
- * tree the first device sorts and all devices permute their rows (force/tree_order.c);
- * otherwise the host does both.
+ * tree each device sorts its own rows, the host merges (domain/row_order.c), and the devices
+ * permute their rows (force/tree_order.c); otherwise the host does both.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
  * SPDX-License-Identifier: MIT
@@ -56,7 +56,7 @@ static int sort_copy_all(struct nbody *nb, int direction)
 
 /* ---- Order. ---------------------------------------------------------------------------------- */
 
-/* Sort on the first device that has rows, and broadcast: new row i is old row order[i]. */
+/* Sort on the device that has all rows, and broadcast: new row i is old row order[i]. */
 static int sort_by_device(struct nbody *nb, cl_uint *order)
 {
     size_t n;
@@ -144,9 +144,11 @@ static int sort_by_host(struct nbody *nb, cl_uint *order)
 
 static int find_row_order(struct nbody *nb, cl_uint *order)
 {
-    if (nb->method == NBODY_TREE)
-        return nbody_tree_share_positions(nb) == 0 ? sort_by_device(nb, order) : -1;
-    return sort_by_host(nb, order);
+    if (nb->method != NBODY_TREE)
+        return sort_by_host(nb, order);
+    if (nbody_tree_share_positions(nb) != 0)
+        return -1;
+    return nb->domain.tree ? nbody_domain_sort_rows(nb, order) : sort_by_device(nb, order);
 }
 
 /* Inverse of a permutation. */
