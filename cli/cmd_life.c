@@ -302,12 +302,9 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
             "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
-            "  stdcl life identify gun
-"
-            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4
-"
-            "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines
-",
+            "  stdcl life identify gun\n"
+            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n"
+            "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines\n",
         .options = options,
         .combinations = life_combinations,
         .conditions = conditions,
