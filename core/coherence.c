@@ -65,6 +65,16 @@ static void became_current(struct memory *m, cl_uint dev)
     atomic_store(&m->device_current[dev], true);
 }
 
+void memory_forget_copies(struct memory *m, cl_uint dev)
+{
+    atomic_store(&m->is_copy[dev], false);
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        if (i != dev && atomic_exchange(&m->is_copy[i], false)) {
+            atomic_store(&m->holds_data[i], false);
+            atomic_store(&m->device_current[i], false);
+        }
+}
+
 int memory_migrate(struct memory *m, cl_uint dev, const char *call)
 {
     const bool apart = atomic_load(&m->coherence) == PER_DEVICE;
@@ -96,6 +106,7 @@ int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *cal
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         if (i != dev && (memory_is_current(m, i) || atomic_load(&m->program_wrote[i])))
             atomic_compare_exchange_strong(&m->coherence, &undecided, PER_DEVICE);
+    memory_forget_copies(m, dev);
     atomic_store(&m->program_wrote[dev], true);
     atomic_store(&m->holds_data[dev], true);
     if (whole || memory_is_current(m, dev))
@@ -113,12 +124,12 @@ void memory_marked_dirty(struct memory *m, cl_uint dev)
 
 /* ---- Reading: the image must hold data. ---- */
 
-/* Number of devices whose images hold data. */
+/* Number of devices whose images hold data of their own. */
 static cl_uint count_holders(const struct memory *m)
 {
     cl_uint count = 0;
     for (cl_uint i = 0; i < m->cp->ndev; i++)
-        count += atomic_load(&m->holds_data[i]);
+        count += atomic_load(&m->holds_data[i]) && !atomic_load(&m->is_copy[i]);
     return count;
 }
 
@@ -126,9 +137,12 @@ static cl_uint count_holders(const struct memory *m)
 static int copy_only_image(struct memory *m, cl_uint from, cl_uint dev, const char *call)
 {
     pthread_mutex_lock(&m->migrating);
-    const int status = atomic_load(&m->holds_data[dev]) ? 0 : bring_from(m, from, dev, call);
-    if (status == 0)
+    const bool holds = atomic_load(&m->holds_data[dev]);
+    const int status = holds ? 0 : bring_from(m, from, dev, call);
+    if (status == 0 && !holds) {
         became_current(m, dev);
+        atomic_store(&m->is_copy[dev], true);
+    }
     pthread_mutex_unlock(&m->migrating);
     return status;
 }

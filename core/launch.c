@@ -183,7 +183,8 @@ static void mark_blocks(const struct kernel *k, cl_uint dev)
 {
     for (cl_uint i = 0; i < k->nargs; i++)
         if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
-            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
+            memory_mark_kernel_use(k->bound[dev][i].memory, dev,
+                                   !k->parameters || !k->parameters[i].read_only);
 }
 
 /* 0 if a device takes a launch of these sizes, with the arguments bound to its cl_kernel; else -1

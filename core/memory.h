@@ -65,6 +65,7 @@ struct memory {
     _Atomic bool *from_host;      /* per device: the first use copies the host's image */
     _Atomic bool *program_wrote;  /* per device: the program copied the block, or a part, to it */
     _Atomic bool *holds_data;     /* per device: its image was written at least once */
+    _Atomic bool *is_copy;        /* per device: its image equals that of the only other holder */
     _Atomic enum coherence coherence;
     pthread_mutex_t migrating; /* guards migration between images, and `staging` */
     struct mapping staging;    /* host memory for migration */
@@ -206,8 +207,11 @@ int memory_require(struct memory *m, cl_uint dev, const char *call);
  * NULL after fail(). Owned by m. */
 cl_mem memory_buffer(struct memory *m, cl_uint dev, size_t offset, const char *call);
 
-/* A kernel on `dev` was launched with m. */
-void memory_mark_kernel_use(struct memory *m, cl_uint dev);
+/* A kernel on `dev` was launched with m. writes: it may have changed m. */
+void memory_mark_kernel_use(struct memory *m, cl_uint dev, bool writes);
+
+/* The image of `dev` is about to change: it is no copy of another, and its copies are outdated. */
+void memory_forget_copies(struct memory *m, cl_uint dev);
 
 /* ---- memory.c ---- */
 

@@ -22,12 +22,14 @@ static void forget_devices(struct memory *m)
     free((void *)m->from_host);
     free((void *)m->program_wrote);
     free((void *)m->holds_data);
+    free((void *)m->is_copy);
     sampler_detach(m);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
     m->program_wrote = NULL;
     m->holds_data = NULL;
+    m->is_copy = NULL;
 }
 
 static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err);
@@ -75,8 +77,9 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
     m->holds_data = calloc(cp->ndev, sizeof *m->holds_data);
+    m->is_copy = calloc(cp->ndev, sizeof *m->is_copy);
     if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data ||
-        sampler_attach(m, cp->ndev) != 0) {
+        !m->is_copy || sampler_attach(m, cp->ndev) != 0) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
@@ -208,7 +211,7 @@ int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
     if (err != CL_SUCCESS)
         return fail(errno_of(err), err, "%s: the cl_mem cannot be used on %s", call, d->name);
     m->buffer[dev] = buffer;
-    memory_mark_kernel_use(m, dev);
+    memory_mark_kernel_use(m, dev, true);
     return 0;
 }
 
@@ -297,8 +300,10 @@ bool memory_has_buffers(const struct memory *m)
     return false;
 }
 
-void memory_mark_kernel_use(struct memory *m, cl_uint dev)
+void memory_mark_kernel_use(struct memory *m, cl_uint dev, bool writes)
 {
+    if (writes)
+        memory_forget_copies(m, dev);
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
     atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);

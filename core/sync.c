@@ -233,7 +233,7 @@ static cl_event copy_on_device(CLCONTEXT *cp, cl_uint dev, const void *src, cons
         return (void)fail(errno_of(err), err, "%s: %zu bytes on %s", call, s->size, d->name),
                CL_FAILED;
     command_started(&c, &note, ev);
-    memory_mark_kernel_use(t, dev);
+    memory_mark_kernel_use(t, dev, true);
     return event_finish(d, MEMORY_EVENT, ev, note, flags, call);
 }
 

@@ -439,19 +439,25 @@ static void arrays_compensated_products_do_not_underflow(void **state)
 
 enum { FILLED = 5 * 32768 };
 
-/* A block of ones, computed by a kernel on device 0 only. */
+/* Fill a block by a kernel on device 0 only. */
+static void fill_on_first_device(float *f, float value)
+{
+    static const char source[] =
+        "kernel void fill(global float *x, float v) { x[get_global_id(0)] = v; }\n";
+    clndrange_t ndr = clndrange_init1d(0, FILLED, 64);
+    void *program = clsopen(cp, source, CLLD_NOW);
+    ready(program);
+    cl_kernel fill = clsym(cp, program, "fill", 0);
+    ready(fill);
+    done(clforka(cp, 0, fill, &ndr, CL_EVENT_WAIT, f, value));
+    works(clclose(cp, program));
+}
+
 static float *filled_on_first_device(int flags)
 {
-    static const char source[] = "kernel void ones(global float *x) { x[get_global_id(0)] = 1; }\n";
-    clndrange_t ndr = clndrange_init1d(0, FILLED, 64);
     float *f = clmalloc(cp, FILLED * sizeof *f, flags);
-    void *program = clsopen(cp, source, CLLD_NOW);
     ready(f);
-    ready(program);
-    cl_kernel ones = clsym(cp, program, "ones", 0);
-    ready(ones);
-    done(clforka(cp, 0, ones, &ndr, CL_EVENT_WAIT, f));
-    works(clclose(cp, program));
+    fill_on_first_device(f, 1);
     return f;
 }
 
@@ -473,6 +479,9 @@ static void arrays_read_block_that_one_device_wrote(void **state)
         assert_true(r == 3.0 * FILLED);
         works(arrays_min(s, h, FILLED, &r));
         assert_true(r == 1);
+        fill_on_first_device(f, 3); /* copies on other devices are outdated */
+        works(arrays_sum(s, f, FILLED, &r));
+        assert_true(r == 3.0 * FILLED);
         works(clfree(f));
         works(clfree(g));
         works(clfree(h));
