@@ -356,14 +356,19 @@ static cl_uint units_of_first(void)
     return info[0].dev_max_core;
 }
 
-/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, do not run
- * the persistent kernel. */
+/* The persistent kernel runs on one device. Drivers without acquire and release across work-groups,
+ * such as rusticl on llvmpipe, do not run it. */
 static void skip_unless_persistent(void)
 {
     life *lf = life_create(&(struct life_options){.width = 64, .height = 32, .shape = PERSISTENT});
     ready(lf);
     const bool ordered = !strstr(life_explain(lf, 0), "does not order memory");
+    const unsigned devices = life_devices(lf);
     life_free(lf);
+    if (devices > 1) {
+        print_message("the grid is divided among %u devices\n", devices);
+        skip();
+    }
     if (!ordered) {
         print_message("the device does not order memory between work-groups\n");
         skip();
