@@ -69,11 +69,11 @@ def write(source, cc):
     constants = api.constants()
     for room in rooms:
         print("\n%s = [[" % room)
+        for name, value in constants.items():  # first, since they are lengths of arrays in structs
+            if api.room_of(name) == room:
+                print("static const int %s = %s;" % (name, value))
         for name, text in needed[room].items():
             if room == "stdcl" or name not in needed["stdcl"]:
                 print(text)
-        for name, value in constants.items():
-            if api.room_of(name) == room:
-                print("static const int %s = %s;" % (name, value))
         print("\n".join(functions[room]) + "\n]],")
     print("}")
