@@ -1,7 +1,7 @@
 /* life_picture.c - pictures and figures of the cells of `stdcl life`.
  *
  * A figure has cells of whole pixels between axes in Golly's coordinates: columns to the right,
- * rows downwards. A pattern with more than MOST_PIXELS cells a side is drawn as shares of live
+ * rows downwards. A pattern with more than FIGURE_CELLS cells a side is drawn as shares of live
  * cells, with a colour bar.
  */
 /* SPDX-License-Identifier: MIT */
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PIXELS = 1200, MOST_LINES = 256 /* cells a side of a figure with grid lines */ };
+enum { FIGURE_CELLS = 1200, FIGURE_GRID = 256 /* cells a side of a figure with grid lines */ };
 
 int life_picture_plan(const struct life_job *job)
 {
@@ -93,11 +93,11 @@ static struct figure_set grid_path(const struct life_pattern *p, const struct fi
         .n = n, .stride = 1, .x = x, .y = y, .path = true, .colour = "#999999"};
 }
 
-/* Pixels of a cell's side, so that a figure has some MOST_PIXELS. */
+/* Pixels of a cell's side, so that a figure has some FIGURE_CELLS. */
 static unsigned figure_zoom(const struct life_pattern *p)
 {
     const size_t side = p->width > p->height ? p->width : p->height;
-    return side < MOST_PIXELS ? (unsigned)(MOST_PIXELS / side) : 1;
+    return side < FIGURE_CELLS ? (unsigned)(FIGURE_CELLS / side) : 1;
 }
 
 static void draw_figure_cells(const struct life_job *job, const struct life_pattern *p,
@@ -121,8 +121,8 @@ static void draw_figure_shares(const struct life_job *job, const struct life_pat
                                struct figure *figure, uint8_t ramp[PICTURE_RAMP][3], uint8_t *rgb)
 {
     const size_t longer = p->width > p->height ? p->width : p->height,
-                 side = life_picture_squares(longer, MOST_PIXELS);
-    double *share = cli_alloc(MOST_PIXELS * MOST_PIXELS, sizeof *share);
+                 side = life_picture_squares(longer, FIGURE_CELLS);
+    double *share = cli_alloc(FIGURE_CELLS * FIGURE_CELLS, sizeof *share);
     share_ramp(job->figures.paper != 1, ramp);
     figure->width = (unsigned)life_picture_squares(p->width, side);
     figure->height = (unsigned)life_picture_squares(p->height, side);
@@ -150,7 +150,7 @@ static int draw_life_figure(const struct life_job *job, const struct life_patter
     snprintf(title, sizeof title, "%s, generation %s, %llu live %s", job->rule,
              life_job_generation_text(job, life_job_generation(job), now), (unsigned long long)live,
              live == 1 ? "cell" : "cells");
-    if (p->width <= MOST_PIXELS && p->height <= MOST_PIXELS)
+    if (p->width <= FIGURE_CELLS && p->height <= FIGURE_CELLS)
         draw_figure_cells(job, p, &figure, rgb);
     else
         draw_figure_shares(job, p, &figure, ramp, rgb);
@@ -172,11 +172,11 @@ int life_figures_draw(const struct life_job *job, const struct life_pattern *p)
 {
     int status = CLI_DONE;
     if (job->figures.names.n && job->grid_lines &&
-        (p->width > MOST_LINES || p->height > MOST_LINES))
+        (p->width > FIGURE_GRID || p->height > FIGURE_GRID))
         return cli_failed("--grid-lines: a figure of %zu x %zu cells has no room for lines, which "
                           "need at most %d x %d; omit --grid-lines",
-                          p->width, p->height, MOST_LINES, MOST_LINES);
-    uint8_t *rgb = job->figures.names.n ? cli_alloc(MOST_PIXELS * MOST_PIXELS, 3) : NULL;
+                          p->width, p->height, FIGURE_GRID, FIGURE_GRID);
+    uint8_t *rgb = job->figures.names.n ? cli_alloc(FIGURE_CELLS * FIGURE_CELLS, 3) : NULL;
     for (size_t i = 0; i < job->figures.names.n && status == CLI_DONE; i++)
         status = draw_life_figure(job, p, job->figures.names.item[i], rgb);
     free(rgb);

@@ -19,13 +19,14 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { FEW = 64 };
+enum { MOST_PATHS = 64 };
 
 size_t nbody_path_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->total / NBODY_PATH_POINTS + 1;
-    return job->n <= FEW && job->trails && nbody_camera_is_used(job) ? step + (every - step % every)
-                                                                     : SIZE_MAX;
+    return job->n <= MOST_PATHS && job->trails && nbody_camera_is_used(job)
+               ? step + (every - step % every)
+               : SIZE_MAX;
 }
 
 static double path_length(const double v[3])

@@ -20,7 +20,7 @@ enum {
     NEAR = 4,
     MOST_CLUSTERED = 1 << 16, /* cells */
     LONGEST_PERIOD = 1 << 14, /* of an object */
-    MARGIN = 16               /* around the cells of a cluster that is traced */
+    CLUSTER_MARGIN = 16       /* around the cells of a cluster that is traced */
 };
 
 /* ---- Clusters. ------------------------------------------------------------------------------- */
@@ -119,8 +119,8 @@ static bool see_spaceship(struct separation *s, size_t root, struct cluster *c)
 {
     struct census_motion motion;
     char name[CENSUS_NAME];
-    if (c->right - c->left > CENSUS_PATCH - 2 * MARGIN ||
-        c->bottom - c->top > CENSUS_PATCH - 2 * MARGIN)
+    if (c->right - c->left > CENSUS_PATCH - 2 * CLUSTER_MARGIN ||
+        c->bottom - c->top > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return false;
     uint64_t *patch = cluster_cells(s, root, c, 1);
     const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, name) == 0 &&
@@ -139,7 +139,7 @@ static bool see_stationary(struct separation *s, size_t root, const struct clust
 {
     const long long across =
         c->right - c->left > c->bottom - c->top ? c->right - c->left : c->bottom - c->top;
-    const size_t words = (size_t)(across + 2 * MARGIN) / 64 + 1;
+    const size_t words = (size_t)(across + 2 * CLUSTER_MARGIN) / 64 + 1;
     if (words > CENSUS_MOST_WORDS)
         return false;
     uint64_t *box = cluster_cells(s, root, c, words);
@@ -213,8 +213,8 @@ static int name_whole(struct separation *s, struct life_identity *id)
     char name[CENSUS_NAME];
     int status = 0;
     const struct identify_cells *now = s->cells;
-    if (now->right - now->left > CENSUS_PATCH - 2 * MARGIN ||
-        now->bottom - now->top > CENSUS_PATCH - 2 * MARGIN)
+    if (now->right - now->left > CENSUS_PATCH - 2 * CLUSTER_MARGIN ||
+        now->bottom - now->top > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return 0;
     memset(s->parent, 0, now->n * sizeof *s->parent);
     const struct cluster c = {now->left, now->top, now->right, now->bottom, 0, 0};
