@@ -733,7 +733,7 @@ module stdcl
     integer(c_int) :: ask = 0
     real(c_double) :: value = 0
     type(view_region) :: region
-    integer(c_int8_t) :: bits(1536) = 0
+    integer(c_int8_t) :: bits(VIEW_PUT_BYTES) = 0
   end type
 
   type, bind(C) :: view_bodies

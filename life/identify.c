@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
+#include "core/handle.h"
 #include "life/census.h"
 #include "life/counting.h"
 #include "life/engine.h"
@@ -390,10 +391,8 @@ static bool stores_alternate(const life *lf)
 
 struct life_identity *life_identify(life *lf, uint64_t limit)
 {
-    if (!lf) {
-        clerror_set(EINVAL, "life: NULL is no plane");
+    if (no_handle(lf, "life_identify"))
         return NULL;
-    }
     if (lf->engine != LIFE_HASHLIFE) {
         clerror_set(ENOTSUP,
                     "life: patterns are identified on an unbounded plane by the engine "

@@ -462,6 +462,7 @@ static void cli_nbody_prints_json(void **state)
                                        "bodies_per_s",
                                        "force_errors",
                                        "G",
+                                       "units",
                                        "time",
                                        "model",
                                        "seed",

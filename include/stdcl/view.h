@@ -264,7 +264,7 @@ struct view_command {
      * bytes a row, bit x % 8 of byte x / 8 is column x; at most VIEW_PUT_BYTES bytes. The rectangle
      * lies in the grid; on a torus it may cross an edge. */
     struct view_region region;
-    uint8_t bits[1536]; /* VIEW_PUT_BYTES */
+    uint8_t bits[VIEW_PUT_BYTES];
 };
 /* Get the next command of a viewer; 0: none. */
 int view_next_command(view *v, struct view_command *command);

@@ -1118,7 +1118,7 @@ struct view_command {
   int ask;
   double value;
   struct view_region region;
-  uint8_t bits[1536];
+  uint8_t bits[VIEW_PUT_BYTES];
 };
 typedef struct view_recording view_recording;
 struct view_bodies {

@@ -387,7 +387,7 @@ class life_identity(Structure):  # noqa: F405
         ("most", c_uint64),
         ("mean", c_double),
         ("heat", c_double),
-        ("symmetry", c_char * LIFE_SYMMETRY_TEXT),
+        ("symmetry", c_char * 8),
         ("code", c_char_p),
         ("objects", c_size_t),
         ("object", POINTER(life_object)),

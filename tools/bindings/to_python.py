@@ -34,7 +34,8 @@ class Python(Interface):
             args = [t if t[:7] != "POINTER" else "c_void_p" for t in self.arguments(base, True)]
             return "CFUNCTYPE(%s)" % ", ".join([str(self.ctype(base.type))] + args)
         if isinstance(base, c_ast.ArrayDecl) and base.dim is not None:
-            return "%s * %s" % (self.ctype(base.type), c_generator.CGenerator().visit(base.dim))
+            length = eval(c_generator.CGenerator().visit(base.dim), {}, self.enums)
+            return "%s * %d" % (self.ctype(base.type), length)
         inner = self.base(base.type)  # a pointer
         if isinstance(inner, c_ast.FuncDecl):
             return self.ctype(base.type)
