@@ -299,12 +299,12 @@ INLINE void NAME(pair_tile)(const int rows, const struct NAME(tile_job) * t)
         for (int i = 0; 3 * i < rows; i++)
             a[i] += 2;
     }
-    const NAME(vec) last = t->depth % 2 ? PERMUTE2(LOAD_PART(b, mask), both, none) : none;
+    const NAME(vec) last = t->depth % 2 ? LOAD_PART(b, mask) : none;
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
-        if (t->depth % 2)
-            sum[r] = (NAME(vec))FMAS(a[r / 3][(size_t)(r % 3) * a_row] - none, last, sum[r]);
         sum[r] = PERMUTE2(sum[r], even, none) + PERMUTE2(sum[r], odd, none);
+        if (t->depth % 2) /* after the pairs are joined: no lane multiplies an infinite A by 0 */
+            sum[r] = (NAME(vec))FMAS(a[r / 3][(size_t)(r % 3) * a_row] - none, last, sum[r]);
         NAME(put)(true, mask, t->c + (size_t)r * t->ldc, alpha, beta, t->beta != 0, sum[r]);
     }
 }

@@ -147,6 +147,51 @@ static void try_thin_sizes(matmul *mm, enum matmul_precision precision)
         }
 }
 
+/* A column of op(A) is infinite or NaN, and all other elements are 1: each sum is `value`. */
+static void try_special_column(matmul *mm, const struct small_case *t, size_t column, double value)
+{
+    enum { MOST = 32 * 32 };
+    static double reals[3][MOST];
+    static float singles[3][MOST];
+    const bool is_double = t->precision == MATMUL_DOUBLE;
+    for (size_t i = 0; i < MOST; i++)
+        reals[0][i] = reals[1][i] = singles[0][i] = singles[1][i] = 1;
+    for (size_t i = 0; i < t->m; i++) {
+        const size_t at = is_trans_a(t->trans) ? column * t->lda + i : i * t->lda + column;
+        reals[0][at] = value;
+        singles[0][at] = (float)value;
+    }
+    void *x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = is_double ? (void *)reals[i] : (void *)singles[i];
+    works(matmul_multiply(mm, t->trans, t->m, t->n, t->k, 1, x[0], t->lda, x[1], t->ldb, 0, x[2],
+                          t->ldc));
+    for (size_t i = 0; i < t->m * t->n; i++) {
+        const double got = element(t, x[2], i);
+        if (got != value && !(isnan(got) && isnan(value)))
+            fail_msg("%zu x %zu x %zu trans %d precision %d, column %zu of A is %g: C[%zu] is %g",
+                     t->m, t->n, t->k, (int)t->trans, (int)t->precision, column, value, i, got);
+    }
+}
+
+static void try_special_columns(matmul *mm, enum matmul_precision precision)
+{
+    static const size_t rows[] = {1, 3, 4, 5, 13, 20}, depths[] = {1, 2, 3, 4, 5, 9, 31};
+    static const double values[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 4 * 6 * 7 * 9; i++) {
+        struct small_case t = {.precision = precision,
+                               .trans = (enum matmul_trans)(i % 4),
+                               .m = rows[i / 4 % 6],
+                               .n = i / 4 / 6 / 7 + 1,
+                               .k = depths[i / 4 / 6 % 7]};
+        t.lda = is_trans_a(t.trans) ? t.m : t.k;
+        t.ldb = is_trans_b(t.trans) ? t.k : t.n;
+        t.ldc = t.n;
+        for (size_t column = 0; column < t.k; column++)
+            try_special_column(mm, &t, column, values[(i + column) % 3]);
+    }
+}
+
 static void try_kernels(const struct small_kernels *kernels)
 {
     for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
@@ -157,6 +202,7 @@ static void try_kernels(const struct small_kernels *kernels)
         mm->small = kernels;
         try_small_sizes(mm, (enum matmul_precision)precision);
         try_thin_sizes(mm, (enum matmul_precision)precision);
+        try_special_columns(mm, (enum matmul_precision)precision);
         assert_null(mm->programs); /* nothing was compiled */
         matmul_free(mm);
     }
