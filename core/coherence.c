@@ -75,6 +75,17 @@ void memory_forget_copies(struct memory *m, cl_uint dev)
         }
 }
 
+void memory_mark_kernel_use(struct memory *m, cl_uint dev, bool writes)
+{
+    if (writes)
+        memory_forget_copies(m, dev);
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
+    atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);
+    atomic_store_explicit(&m->host_current, false, memory_order_relaxed);
+    atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
+}
+
 int memory_migrate(struct memory *m, cl_uint dev, const char *call)
 {
     const bool apart = atomic_load(&m->coherence) == PER_DEVICE;

@@ -166,6 +166,7 @@ STDCL_API void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer)
         memory_destroy(m);
         return NULL;
     }
+    memory_mark_kernel_use(m, dev, true);
     return m->base;
 }
 

@@ -135,7 +135,8 @@ cl_int svm_bind(cl_kernel kernel, cl_uint i, CLCONTEXT *cp, cl_uint dev, const v
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
 
 /* Make the program's buffer or image of `size` bytes, with a reference of our own, the image of
- * device `dev`, which holds the newest data. 0, or -1 after fail(). */
+ * device `dev`. Afterwards call memory_mark_kernel_use: it holds the newest data. 0, or -1 after
+ * fail(). */
 int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call);
 
 /* Wait for commands in flight on the devices that hold m, then release its buffers. */

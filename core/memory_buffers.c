@@ -211,7 +211,6 @@ int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
     if (err != CL_SUCCESS)
         return fail(errno_of(err), err, "%s: the cl_mem cannot be used on %s", call, d->name);
     m->buffer[dev] = buffer;
-    memory_mark_kernel_use(m, dev, true);
     return 0;
 }
 
@@ -298,17 +297,6 @@ bool memory_has_buffers(const struct memory *m)
         if (m->buffer[i])
             return true;
     return false;
-}
-
-void memory_mark_kernel_use(struct memory *m, cl_uint dev, bool writes)
-{
-    if (writes)
-        memory_forget_copies(m, dev);
-    for (cl_uint i = 0; i < m->cp->ndev; i++)
-        atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
-    atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);
-    atomic_store_explicit(&m->host_current, false, memory_order_relaxed);
-    atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
 }
 
 /* Create a buffer that stays mapped. Failure is no error. */
