@@ -29,7 +29,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
@@ -69,6 +68,18 @@ static struct life_number number_plus(struct life_number n, int more)
     n.low += (uint64_t)(int64_t)more;
     n.high += more < 0 ? -(n.low > before) : n.low < before;
     return n;
+}
+
+static struct life_number number_minus(struct life_number a, struct life_number b)
+{
+    return (struct life_number){a.low - b.low, a.high - b.high - (a.low < b.low)};
+}
+
+/* True if -2^bits < n < 2^bits, bits < 64. */
+static bool number_fits(struct life_number n, unsigned bits)
+{
+    const uint64_t size = n.high < 0 ? -n.low : n.low;
+    return (n.high == 0 || (n.high == -1 && n.low)) && size < (uint64_t)1 << bits;
 }
 
 /* ---- Plan. --------------------------------------------------------------------------------- */
@@ -256,9 +267,13 @@ static int step_plane(struct plane *p)
 
 /* ---- At the end. ----------------------------------------------------------------------------- */
 
-static bool is_beyond_files(struct life_number n)
+/* Bits of coordinates: of life_get, and of the numbers that the readers of files accept. */
+enum { PICTURE_BITS = 62, FILE_BITS = 40 };
+
+static bool is_within(const struct life_box *box, unsigned bits)
 {
-    return fabs(life_number_double(n)) > 0x1p62;
+    return number_fits(box->left, bits) && number_fits(box->right, bits) &&
+           number_fits(box->top, bits) && number_fits(number_plus(box->bottom, 1), bits);
 }
 
 /* Get the states of the rectangle's cells. */
@@ -275,26 +290,27 @@ static int get_box_states(const struct plane *p, struct life_pattern *pattern)
                : CLI_DONE;
 }
 
-/* The bounding box of the live cells as a pattern without cells; a dead cell if there are none. */
-static int describe_box(const struct plane *p, const char *file, size_t most,
+/* The bounding box of the live cells as a pattern without cells; a dead cell if there are none. At
+ * most `most` cells a side, and less than 2^bits from the middle of the plane. */
+static int describe_box(const struct plane *p, const char *file, size_t most, unsigned bits,
                         struct life_pattern *pattern)
 {
     struct life_box box = {.left = {0, 0}};
     const int any = life_bounding_box(p->job->engine_of_run, &box);
     if (any < 0)
         return cli_failed_call(NULL);
-    const double width = life_number_double(box.right) - life_number_double(box.left),
-                 height = life_number_double(box.bottom) - life_number_double(box.top);
-    if (width > (double)most || height > (double)most)
+    const struct life_number width = number_minus(box.right, box.left),
+                             height = number_minus(box.bottom, box.top);
+    if (width.high || height.high || width.low > most || height.low > most)
         return cli_failed(
             "%s: the live cells span %.4g x %.4g, more than the limit of %zu; write a macrocell file, .mc",
-            file, width, height, most);
-    if (any && (is_beyond_files(box.left) || is_beyond_files(box.top)))
+            file, life_number_double(width), life_number_double(height), most);
+    if (any && !is_within(&box, bits))
         return cli_failed(
-            "%s: the live cells are more than 2^62 from the middle of the plane; write a macrocell file, .mc",
-            file);
-    *pattern = (struct life_pattern){.width = any ? (size_t)width : 1,
-                                     .height = any ? (size_t)height : 1,
+            "%s: the live cells are 2^%u or more from the middle of the plane; write a macrocell file, .mc",
+            file, bits);
+    *pattern = (struct life_pattern){.width = any ? (size_t)width.low : 1,
+                                     .height = any ? (size_t)height.low : 1,
                                      .placed = true,
                                      .states = life_states(p->job->engine_of_run),
                                      .x = (long long)box.left.low,
@@ -309,7 +325,7 @@ static int get_box(const struct plane *p, const char *file, struct life_cells *c
                    struct life_pattern *pattern)
 {
     *cells = (struct life_cells){.width = 0};
-    int status = describe_box(p, file, WIDEST_PICTURE / p->job->zoom, pattern);
+    int status = describe_box(p, file, WIDEST_PICTURE / p->job->zoom, PICTURE_BITS, pattern);
     if (status != CLI_DONE)
         return status;
     pattern->columns = pattern->width;
@@ -383,7 +399,7 @@ static int write_plane_text(const struct plane *p, struct cli_output *o)
     struct life_pattern pattern;
     struct plane_runs source = {.pattern = &pattern};
     const struct life_runs runs = {walk_plane, &source};
-    const int status = describe_box(p, o->file, (size_t)1 << 40, &pattern);
+    const int status = describe_box(p, o->file, ((size_t)1 << FILE_BITS) - 1, FILE_BITS, &pattern);
     if (status != CLI_DONE)
         return status;
     pattern.runs = &runs;

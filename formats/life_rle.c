@@ -353,10 +353,33 @@ static int rle_put_run(void *to, size_t x, size_t y, size_t n, unsigned state)
     return ++w->runs % 65536 == 0 ? outfile_check(w->out) : 0;
 }
 
+static bool is_far(long long at)
+{
+    return at <= -LIFE_FAR || at >= LIFE_FAR;
+}
+
+/* Refuse numbers that rle_read_number does not accept. */
+static int check_numbers(const struct outfile *out, const struct life_pattern *p)
+{
+    if (p->placed && (is_far(p->x) || is_far(p->y)))
+        return clerror_set(EINVAL,
+                           "%s: the cells are at %lld,%lld, but coordinates of an RLE file are "
+                           "below 2^40; write a macrocell file, .mc",
+                           out->name, p->x, p->y);
+    if (p->width >= (size_t)LIFE_FAR || p->height >= (size_t)LIFE_FAR)
+        return clerror_set(EINVAL,
+                           "%s: %zu x %zu cells, but an RLE file has less than 2^40 a side; write "
+                           "a macrocell file, .mc",
+                           out->name, p->width, p->height);
+    return 0;
+}
+
 static int write_rle(struct outfile *out, const struct life_pattern *p)
 {
     struct rle_writer w = {.line = {out->fp, 0}, .out = out, .states = p->states > 2};
     char generation[LIFE_GENERATION_TEXT];
+    if (check_numbers(out, p) < 0)
+        return -1;
     if (p->placed || p->generation) {
         fprintf(out->fp, "#CXRLE");
         if (p->placed)

@@ -1148,6 +1148,36 @@ static void life_command_takes_census(void **unused)
         "-p run.rle -n 3");
 }
 
+/* A glider of c/4 is at column n/4 after n generations. Beyond 2^53 a double has no room for it;
+ * from 2^40 on RLE files have none, but macrocell files do. Pictures have no position. */
+static void life_command_writes_far_gliders(void **state)
+{
+    char text[200];
+    (void)state;
+    put_text(in_folder("glider.rle"), "x = 3, y = 3\nbob$2bo$3o!\n");
+    succeeds("-p glider.rle --engine hashlife -n 2^41 -o far.rle -q");
+    load_life_file("far.rle", text, sizeof text);
+    contains(text, "Pos=549755813887,549755813887 Gen=2199023255552\nx = 3, y = 3,");
+    succeeds("-p far.rle --engine hashlife -n 4 -o far.rle -q");
+    load_life_file("far.rle", text, sizeof text);
+    contains(text, "Pos=549755813888,549755813888 Gen=2199023255556\nx = 3, y = 3,");
+    expect_life_refused(1, "2^40 or more from the middle of the plane; write a macrocell file, .mc",
+                        "-p glider.rle --engine hashlife -n 2^42 -o far.rle");
+    for (int power = 56; power <= 62; power += 2) {
+        snprintf(text, sizeof text,
+                 "-p glider.rle --engine hashlife -n 2^%d -o far.mc -o far.png -q", power);
+        succeeds(text);
+        json_t *r = life_report("-p far.mc --engine hashlife -n 0");
+        assert_int_equal(life_number(r, "population"), 5);
+        json_decref(r);
+        unsigned char *png = (unsigned char *)bytes_of(in_folder("far.png"), NULL);
+        assert_memory_equal(png + 16, "\0\0\0\3\0\0\0\3", 8); /* width and height */
+        free(png);
+        snprintf(text, sizeof text, "-p glider.rle --engine hashlife -n 2^%d -o far.rle", power);
+        expect_life_refused(1, "write a macrocell file, .mc", text);
+    }
+}
+
 /* The gun has 36 cells and adds a glider of five in every 30 generations. */
 static void life_command_draws_figures(void **state)
 {
@@ -1198,6 +1228,7 @@ static void life_command_captions_frames(void **state)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
+        cmocka_unit_test(life_command_writes_far_gliders),
         cmocka_unit_test(life_command_draws_figures),
         cmocka_unit_test(life_command_captions_frames),
         cmocka_unit_test(life_command_runs_pattern),

@@ -6,6 +6,7 @@
 #include "formats/life_format.h"
 #include "formats/life_picture.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* Return the live cells as text, row by row, for comparison. */
@@ -387,6 +388,39 @@ static void life_formats_report_line_and_column(void **state)
     }
 }
 
+/* The reader takes what the writer writes; the writer refuses the remainder. */
+static void life_rle_refuses_far_positions(void **state)
+{
+    static const long long far = (long long)1 << 40;
+    const struct {
+        long long x, y;
+        bool fits;
+    } row[] = {{far - 1, 1 - far, true}, {far, 0, false}, {0, -far, false}, {LLONG_MIN, 0, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        uint64_t word = 1;
+        struct life_pattern p = {.width = 1,
+                                 .height = 1,
+                                 .columns = 1,
+                                 .rows = 1,
+                                 .stride = 1,
+                                 .word = &word,
+                                 .placed = true,
+                                 .x = row[i].x,
+                                 .y = row[i].y};
+        const char *file = in_folder("far.rle");
+        assert_int_equal(life_pattern_write(file, &p, NULL), row[i].fits ? 0 : -1);
+        if (!row[i].fits) {
+            assert_non_null(strstr(clerror(), "write a macrocell file, .mc"));
+            continue;
+        }
+        struct life_pattern q = {.width = 0};
+        assert_int_equal(life_pattern_read(file, &q), 0);
+        assert_true(q.x == row[i].x && q.y == row[i].y);
+        life_pattern_free(&q);
+    }
+}
+
 /* A soup of 150 x 40 cells in a pattern with a border. */
 static void make_soup(struct life_pattern *p)
 {
@@ -687,6 +721,7 @@ int main(void)
         cmocka_unit_test(life_picture_draws_cells_and_lines),
         cmocka_unit_test(life_picture_counts_shares),
         cmocka_unit_test(life_picture_has_room_for_caption),
+        cmocka_unit_test(life_rle_refuses_far_positions),
         cmocka_unit_test(life_formats_round_trip),
         cmocka_unit_test(life_formats_report_unreadable_file),
         cmocka_unit_test(life_formats_rle_lines_are_short),
