@@ -77,8 +77,10 @@ void memory_forget_copies(struct memory *m, cl_uint dev)
 
 void memory_mark_kernel_use(struct memory *m, cl_uint dev, bool writes)
 {
-    if (writes)
+    if (writes) {
         memory_forget_copies(m, dev);
+        atomic_store_explicit(&m->last_writer, (int)dev, memory_order_relaxed);
+    }
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
     atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);
@@ -158,9 +160,19 @@ static int copy_only_image(struct memory *m, cl_uint from, cl_uint dev, const ch
     return status;
 }
 
+/* Devices share the only image of a zero-copy block: block until the last writer is done. */
+static void wait_for_writer(struct memory *m, cl_uint dev)
+{
+    const int writer = atomic_load_explicit(&m->last_writer, memory_order_relaxed);
+    if (writer >= 0 && (cl_uint)writer != dev && memory_is_zero_copy(m, &m->cp->dev[writer]))
+        device_drain(&m->cp->dev[writer]);
+}
+
 int memory_require(struct memory *m, cl_uint dev, const char *call)
 {
     const struct device *d = &m->cp->dev[dev];
+    if (memory_is_zero_copy(m, d))
+        wait_for_writer(m, dev);
     if (m->size == 0 || memory_is_zero_copy(m, d) || memory_is_current(m, dev))
         return 0;
     if (memory_migrate(m, dev, call) != 0)

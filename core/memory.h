@@ -60,6 +60,7 @@ struct memory {
     struct subbuffer *subbuffers;
     struct mapping pin;      /* host region registered with the GPU driver */
     _Atomic int last_device; /* last user; -1: the host */
+    _Atomic int last_writer; /* last device whose kernel may have written the block; -1: none */
     _Atomic bool host_current;
     _Atomic bool *device_current; /* per device */
     _Atomic bool *from_host;      /* per device: the first use copies the host's image */
@@ -201,7 +202,8 @@ int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *cal
 void memory_marked_dirty(struct memory *m, cl_uint dev);
 
 /* Before a device reads its image of m: migrate the newest image; the image must then hold data. If
- * only one device holds data of separate images, its image is copied. 0, or -1 after fail(). */
+ * only one device holds data of separate images, its image is copied. Zero-copy blocks: block until
+ * the commands of the device that wrote last are complete. 0, or -1 after fail(). */
 int memory_require(struct memory *m, cl_uint dev, const char *call);
 
 /* The buffer, or sub-buffer at an offset, for device `dev` of m's context; created at first use.

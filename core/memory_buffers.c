@@ -89,6 +89,7 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
                        ? PER_DEVICE
                        : UNDECIDED;
     m->last_device = -1;
+    m->last_writer = -1;
     m->host_current = true;
     m->cp = cp;
     int status = check_zero_copy(m, call);

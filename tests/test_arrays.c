@@ -489,6 +489,42 @@ static void arrays_read_block_that_one_device_wrote(void **state)
     arrays_free(s);
 }
 
+/* The sum on one device of a zero-copy block waits for a slow kernel on another. */
+static void arrays_wait_for_writer_of_zero_copy_block(void **state)
+{
+    (void)state;
+    enum { ITEMS = 200000 };
+    const char *source = "__kernel void slow_ones(__global float *x) {\n"
+                         "    const uint i = get_global_id(0);\n"
+                         "    float v = i;\n"
+                         "    for (int j = 0; j < 200; j++)\n"
+                         "        v = sin(v) + 1.5f;\n"
+                         "    x[i] = 1 + (v > 1e9f);\n"
+                         "}\n";
+    if (clgetndev(cp) < 2)
+        skip();
+    void *program = clsopen(cp, source, CLLD_NOW);
+    ready(program);
+    cl_kernel ones = clsym(cp, program, "slow_ones", 0);
+    ready(ones);
+    clndrange_t ndr = clndrange_init1d(0, ITEMS, 0);
+    arrays *on_last = arrays_create(&(struct arrays_options){
+        .ctx = cp, .type = ARRAYS_FLOAT, .first_device = clgetndev(cp) - 1, .devices = 1});
+    ready(on_last);
+    for (int i = 0; i < 5; i++) {
+        double r;
+        float *f = clmalloc(cp, ITEMS * sizeof *f, CL_MEM_ZEROCOPY);
+        ready(f);
+        started(clforka(cp, 0, ones, &ndr, CL_EVENT_NOWAIT, f));
+        works(arrays_sum(on_last, f, ITEMS, &r));
+        clwait(cp, 0, CL_ALL_EVENT);
+        assert_true(r == ITEMS);
+        works(clfree(f));
+    }
+    arrays_free(on_last);
+    works(clclose(cp, program));
+}
+
 static void arrays_refuse_block_that_no_device_holds(void **state)
 {
     (void)state;
@@ -672,6 +708,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_tree_template_agrees),
         cmocka_unit_test(arrays_rejects_bad_calls),
         cmocka_unit_test(arrays_read_block_that_one_device_wrote),
+        cmocka_unit_test(arrays_wait_for_writer_of_zero_copy_block),
         cmocka_unit_test(arrays_refuse_block_that_no_device_holds),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(arrays_shapes_give_equal_bits),
