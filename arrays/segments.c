@@ -6,6 +6,7 @@
 #include "arrays/kernels.h"
 #include "core/handle.h"
 
+#include <float.h>
 #include <math.h>
 
 EMBEDDED(segments_file, "arrays/segments.cl", arrays_segments_cl);
@@ -124,26 +125,87 @@ static bool is_whole(double v)
     return fabs(v) <= 0x1p53 && floor(v) == v;
 }
 
+/* The smallest float that is not below v: x >= v, and x < v, hold for floats x also with it. */
+static float float_from(double v)
+{
+    const float near = (float)v;
+    return (double)near < v ? nextafterf(near, INFINITY) : near;
+}
+
+/* A power of two for the elements and ends of a range of real numbers. Neither the width times it,
+ * nor bins per width, overflows or loses digits in the elements' type; 1 for usual widths. */
+static double histogram_unit(const struct arrays_histogram_job *job)
+{
+    const bool is_float = job->type == ARRAYS_FLOAT;
+    const double width = job->upper - job->lower;
+    const int usual = is_float ? 64 : 500, shift = is_float ? 100 : 1000;
+    int exponent = DBL_MAX_EXP;
+    if (isfinite(width))
+        frexp(width, &exponent);
+    if (is_float && exponent > 200) /* ends far beyond all floats */
+        return ldexp(1, -exponent);
+    return exponent > usual ? ldexp(1, -shift) : exponent < -usual ? ldexp(1, shift) : 1;
+}
+
+/* Arguments of count_bins in the elements' type. */
+struct bin_bounds {
+    double real[5]; /* lower, upper, base, unit, scale */
+    float single[5];
+    cl_long whole[5];
+};
+
+static struct bin_bounds histogram_bounds(const struct arrays_histogram_job *job, int source)
+{
+    struct bin_bounds b = {.real = {job->lower, job->upper}};
+    if (source >= ARRAYS_INT) {
+        b.whole[0] = (cl_long)job->lower;
+        b.whole[1] = (cl_long)job->upper;
+        return b;
+    }
+    const double unit = histogram_unit(job), base = job->lower * unit;
+    b.real[2] = base;
+    b.real[3] = unit;
+    b.real[4] = job->nbins / (job->upper * unit - base);
+    if (source == ARRAYS_FLOAT)
+        for (int i = 0; i < 5; i++)
+            b.single[i] = i < 2 ? float_from(b.real[i]) : (float)b.real[i];
+    return b;
+}
+
+static int histogram_check_range(const char *caller, const struct arrays_histogram_job *job)
+{
+    const bool integers = job->of_bytes || job->type >= ARRAYS_INT;
+    if (!isfinite(job->lower) || !isfinite(job->upper) || !(job->upper > job->lower))
+        return clerror_set(EINVAL, "%s: the range from %g to %g is empty or not finite", caller,
+                           job->lower, job->upper);
+    if (!integers && job->type == ARRAYS_FLOAT && !((float)job->upper > (float)job->lower))
+        return clerror_set(EINVAL, "%s: the range from %.17g to %.17g is empty in floats", caller,
+                           job->lower, job->upper);
+    if (integers && (!is_whole(job->lower) || !is_whole(job->upper)))
+        return clerror_set(EINVAL,
+                           "%s: the range of integers from %.17g to %.17g must have whole ends "
+                           "between -2^53 and 2^53",
+                           caller, job->lower, job->upper);
+    if (integers && (job->upper - job->lower) * job->nbins > 0x1p63)
+        return clerror_set(EINVAL,
+                           "%s: %u bins are too many for integers from %.17g to %.17g: the width "
+                           "times nbins is at most 2^63; take at most %.0f bins",
+                           caller, job->nbins, job->lower, job->upper,
+                           floor(0x1p63 / (job->upper - job->lower)));
+    return 0;
+}
+
 static int histogram_check(const arrays_sorter *s, const char *caller,
                            const struct arrays_histogram_job *job, size_t bytes)
 {
-    const double range = job->upper - job->lower;
-    const bool integers = job->of_bytes || job->type >= ARRAYS_INT;
     if (sorter_check(caller, 4, job->most, job->reserved) != 0 ||
         (!job->of_bytes && check_type(s, caller, job->type) != 0))
         return -1;
     if (job->nbins == 0 || job->nbins > 1u << 31)
         return clerror_set(EINVAL, "%s: nbins = %u; the number of bins is 1 to 2^31", caller,
                            job->nbins);
-    if (!(range > 0) || !isfinite(range) ||
-        (job->type == ARRAYS_FLOAT && !integers && !((float)job->upper > (float)job->lower)))
-        return clerror_set(EINVAL, "%s: the range from %g to %g is empty or not finite", caller,
-                           job->lower, job->upper);
-    if (integers && (!is_whole(job->lower) || !is_whole(job->upper) || range * job->nbins > 0x1p63))
-        return clerror_set(EINVAL,
-                           "%s: the range of integers from %g to %g must have whole ends up to "
-                           "2^53, and a width below 2^63 / nbins",
-                           caller, job->lower, job->upper);
+    if (histogram_check_range(caller, job) != 0)
+        return -1;
     if ((job->most && sorter_check_input(s, caller, "x", job->x, job->most * bytes, bytes) != 0) ||
         sorter_check_block(s, caller, "bins", job->bins, job->nbins * sizeof *job->bins, 4) != 0 ||
         (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0))
@@ -186,21 +248,19 @@ static int histogram_start(arrays_sorter *s, const char *caller,
     const cl_uint groups = histogram_groups(s, p, job), clearing = sorter_groups(s, p, job->nbins);
     if (sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)) != 0)
         return -1;
-    const double scale = job->nbins / (job->upper - job->lower);
-    const float single[] = {(float)job->lower, (float)job->upper, (float)scale};
-    const cl_long wide[] = {source < ARRAYS_INT ? 0 : (cl_long)job->lower,
-                            source < ARRAYS_INT ? 0 : (cl_long)job->upper, 0};
-    const double real[] = {job->lower, job->upper, scale};
+    const struct bin_bounds b = histogram_bounds(job, source);
 #define BOUND(i)                                                                                   \
-    (source == ARRAYS_FLOAT    ? ARG_AT(single[i])                                                 \
-     : source == ARRAYS_DOUBLE ? ARG_AT(real[i])                                                   \
-                               : ARG_AT(wide[i]))
-    const struct stdcl_arg lower = BOUND(0), upper = BOUND(1), factor = BOUND(2);
+    (source == ARRAYS_FLOAT    ? ARG_AT(b.single[i])                                               \
+     : source == ARRAYS_DOUBLE ? ARG_AT(b.real[i])                                                 \
+                               : ARG_AT(b.whole[i]))
+    const struct stdcl_arg lower = BOUND(0), upper = BOUND(1), base = BOUND(2), unit = BOUND(3),
+                           scale = BOUND(4);
+#undef BOUND
     const cl_uint2 start = {{bins.first, x.first}};
     const int counted = job->count ? 1 + (int)count.first : 0;
     return groups ? sorter_launch(s, p, COUNT_BINS, groups,
-                                  ARGS(bins.base, x.base, start, lower, upper, factor, job->nbins,
-                                       (cl_uint)job->most, counted, count.base))
+                                  ARGS(bins.base, x.base, start, lower, upper, base, unit, scale,
+                                       job->nbins, (cl_uint)job->most, counted, count.base))
                   : 0;
 }
 

@@ -160,8 +160,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void clear_bins(__gl
 #endif
 
 struct bin_range {
-    BOUND lower, upper;
-    SCALE scale; /* bins of a unit */
+    BOUND lower, upper; /* of the elements that are counted */
+    BOUND base, unit;   /* real numbers: the lower end in units; units of 1 */
+    SCALE scale;        /* bins of a unit */
     uint nbins;
 };
 
@@ -169,7 +170,7 @@ struct bin_range {
 #if REAL
 uint bin_of(NUMBER v, struct bin_range r)
 {
-    return v >= r.lower && v < r.upper ? min((uint)((v - r.lower) * r.scale), r.nbins - 1)
+    return v >= r.lower && v < r.upper ? min((uint)((v * r.unit - r.base) * r.scale), r.nbins - 1)
                                        : r.nbins;
 }
 #else
@@ -243,7 +244,7 @@ INLINE void count_chunk(__local uint *own, __global uint *bins, __global const N
 /* start: first elements of bins and x. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     __global uint *bins, __global const NUMBER *x, uint2 start, BOUND lower, BOUND upper,
-    BOUND scale, uint nbins, uint most, int counted, __global const uint *count)
+    BOUND base, BOUND unit, BOUND scale, uint nbins, uint most, int counted, __global const uint *count)
 {
     __local uint own[LOCAL_COUNTERS];
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
@@ -254,7 +255,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     while (copies && counters > LOCAL_COUNTERS / copies)
         copies /= 2; /* 0: they do not fit */
     const SCALE bins_each = REAL ? (SCALE)scale : (SCALE)nbins / (SCALE)(upper - lower);
-    const struct bin_range r = {lower, upper, bins_each, nbins};
+    const struct bin_range r = {lower, upper, base, unit, bins_each, nbins};
     bins += start.x;
     for (uint i = item; copies && i < counters * copies; i += GROUP)
         own[i] = 0;

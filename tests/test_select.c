@@ -354,6 +354,61 @@ static void histograms_of_bytes_and_floats_match_loops(void **state)
                  bins);
 }
 
+/* Elements in the middle of their bins, which are subnormally narrow, wider than the largest number,
+ * or neither; the ends are counted as numbers of the elements' type. */
+static void histograms_of_extreme_ranges_match_closed_form(void **state)
+{
+    static const struct {
+        double lower, upper;
+    } floats[] = {{0, 1e-36},        {-1e-36, 1e-36},   {1e-37, 3e-36},      {-3.2e38, 3.2e38},
+                  {0, 3.4e38},       {-1e300, 1e300},   {-1e38, 1e40},       {0, 0x1p-64},
+                  {-0x1p64, 0x1p64}, {-1e-30, 0x1p100}, {0x1p-130, 0x1p-120}};
+    static const struct {
+        double lower, upper;
+    } doubles[] = {{0, 1e-306},  {-1e-300, 1e-300},      {-1.6e308, 1.6e308},
+                   {0, 1.7e308}, {0x1p-1060, 0x1p-1000}, {-1e-150, 1e-150}};
+    static const cl_uint bin_counts[] = {1, 10, 4096, 65535};
+    static uint32_t expected[65536];
+    float *f = (float *)block[0];
+    double *d = (double *)block[0];
+    (void)state;
+    const size_t nfloats = sizeof floats / sizeof *floats,
+                 ndoubles = doubles_here ? sizeof doubles / sizeof *doubles : 0;
+    for (size_t i = 0; i < 4 * (nfloats + ndoubles); i++) {
+        const bool is_double = i / 4 >= nfloats;
+        const cl_uint nbins = bin_counts[i % 4];
+        const double lower = is_double ? doubles[i / 4 - nfloats].lower : floats[i / 4].lower,
+                     upper = is_double ? doubles[i / 4 - nfloats].upper : floats[i / 4].upper;
+        size_t n = 0;
+        memset(expected, 0, sizeof expected);
+        for (cl_uint bin = 0; bin < nbins; bin += nbins / 7 + 1) {
+            const double part = (bin + 0.5) / nbins, v = lower * (1 - part) + upper * part;
+            if (!is_double && !isfinite((float)v))
+                continue;
+            if (is_double)
+                d[n++] = v;
+            else
+                f[n++] = (float)v;
+            expected[bin]++;
+        }
+        compare_bins(
+            &(const struct arrays_histogram_job){.x = f,
+                                                 .bins = (cl_uint *)block[1],
+                                                 .type = is_double ? ARRAYS_DOUBLE : ARRAYS_FLOAT,
+                                                 .lower = lower,
+                                                 .upper = upper,
+                                                 .nbins = nbins,
+                                                 .most = n},
+            expected);
+    }
+    f[0] = 0.7f, f[1] = 0.1f, f[2] = nextafterf(0.1f, 0), f[3] = nextafterf(0.7f, 1);
+    expected[0] = 1, expected[1] = 0, expected[2] = 1; /* 0.7f < 0.7, 0.1f > 0.1 */
+    compare_bins(
+        &(const struct arrays_histogram_job){
+            .x = f, .bins = (cl_uint *)block[1], .lower = 0.1, .upper = 0.7, .nbins = 3, .most = 4},
+        expected);
+}
+
 /* ---- Refusals. ------------------------------------------------------------------------------- */
 
 static void select_rejects_bad_jobs(void **state)
@@ -404,6 +459,8 @@ static void select_rejects_bad_jobs(void **state)
     refuse(h.type = (enum arrays_type)7);
     refuse(h.type = ARRAYS_INT, h.upper = 1.5);
     refuse(h.type = ARRAYS_LONG, h.upper = 0x1p53, h.nbins = 100000);
+    assert_true(arrays_histogram(sorter, &h) == -1);
+    contains(clerror(), "take at most 1024 bins");
     refuse(h.bins = (cl_uint *)block[0]);
     refuse(h.lower = 1, h.upper = 1 + 1e-12); /* one float */
 #undef refuse
@@ -479,6 +536,7 @@ int main(void)
         cmocka_unit_test(sums_by_key_match_loops),
         cmocka_unit_test(histograms_of_integers_match_loops),
         cmocka_unit_test(histograms_of_bytes_and_floats_match_loops),
+        cmocka_unit_test(histograms_of_extreme_ranges_match_closed_form),
         cmocka_unit_test(select_rejects_bad_jobs),
     };
     return cmocka_run_group_tests_name("select", tests, set_up, tear_down);

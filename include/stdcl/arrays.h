@@ -298,7 +298,9 @@ int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job
 /* The number of elements in each of nbins bins of equal width: bins[b] counts x with lower + b w <=
  * x < lower + (b + 1) w, w = (upper - lower) / nbins. Elements outside [lower, upper) and NaN are
  * not counted. Integers are assigned exactly; floats and doubles to the bin of (x - lower) / w,
- * rounded in their type. The bounds of integers are whole and within 2^53 (EINVAL). */
+ * rounded in their type; elements are compared with the ends as given, in doubles. The ends are
+ * finite; those of integers are whole and within 2^53, and (upper - lower) nbins is at most 2^63;
+ * the range of floats has at least two floats (EINVAL). */
 struct arrays_histogram_job {
     const void *x; /* input: `most` elements of `type`, or bytes */
     cl_uint *bins; /* output: nbins numbers */
