@@ -102,15 +102,19 @@ static void identify_report_text(const struct life_job *job, const struct life_i
 {
     char speed[80];
     fprintf(fp, "%-14s%s\n%-14s%s\n", "pattern", life_kind_name(id->kind), "rule", job->rule);
-    if (id->kind == LIFE_UNSETTLED)
+    if (id->kind == LIFE_UNSETTLED && id->growth)
+        fprintf(fp, "%-14sa single object that becomes larger\n", "");
+    else if (id->kind == LIFE_UNSETTLED && id->generation < job->generations)
+        fprintf(fp, "%-14stoo many cells after generation %" PRIu64 "\n", "", id->generation);
+    else if (id->kind == LIFE_UNSETTLED)
         fprintf(fp, "%-14swithin %" PRIu64 " generations; --generations N searches longer\n", "",
                 id->generation);
     if (id->period)
         fprintf(fp, "%-14s%" PRIu64 "\n", "period", id->period);
     if (id->kind == LIFE_SPACESHIP) {
         speed_text(id, speed, sizeof speed);
-        fprintf(fp, "%-14s%s; %lld columns and %lld rows in a period\n", "speed", speed, id->dx,
-                id->dy);
+        fprintf(fp, "%-14s%s; %lld column%s and %lld row%s in a period\n", "speed", speed, id->dx,
+                llabs(id->dx) == 1 ? "" : "s", id->dy, llabs(id->dy) == 1 ? "" : "s");
     }
     if (id->growth)
         fprintf(fp, "%-14s%" PRIu64 " cells in a period\n", "growth", id->growth);
@@ -141,7 +145,7 @@ int life_identify_job(struct life_job *job)
         return cli_interrupt_status(CLI_DONE);
     }
     if (!id)
-        return cli_failed_call(job->input);
+        return cli_failed_call(NULL);
     int status = CLI_DONE;
     if (job->common.json)
         status = identify_report_json(job, id);

@@ -24,7 +24,13 @@ enum {
     DEFAULT_LIMIT = 100000,
     FIRST_SEARCH = 256,  /* generation of the first search in the populations */
     PHASES_TURNED = 256, /* phases whose symmetry is determined */
-    MOST_CELLS = 1 << 22
+    MOST_CELLS = 1 << 20,
+    CONFIRMED = 1 << 20,      /* generations for which growth is confirmed */
+    MOST_CONFIRMED = 1 << 21, /* cells to which it is confirmed */
+    MOST_MULTIPLE = 8,        /* periods of the population in a period of the cells */
+    LEAST_STEADY = 64,        /* generations in which debris does not change */
+    FRONT = 32,               /* columns or rows at a side of the box around all cells */
+    SHIP_PERIODS = 60         /* generations after which most small spaceships recur */
 };
 
 static const char *const kind_names[] = {"not settled", "extinct",   "still life",
@@ -48,7 +54,7 @@ static int identify_add_run(void *arg, long long x, long long y, uint64_t n, uns
 {
     struct identify_cells *s = arg;
     if (n > MOST_CELLS || s->n + n > MOST_CELLS)
-        return clerror_set(ERANGE, "life: patterns of up to %d live cells can be identified",
+        return clerror_set(ERANGE, "life: a pattern to identify may have up to %d live cells",
                            MOST_CELLS);
     if (s->n + n > s->room) {
         const size_t room = 2 * (s->n + n);
@@ -283,32 +289,228 @@ static int count_steady(struct search *s, uint64_t period, uint64_t *steady)
     return status;
 }
 
-/* True if cells live within the box in which the pattern began. */
-static bool lives_at_home(const struct search *s)
+/* ---- A plane to return to. ------------------------------------------------------------------- */
+
+/* The tree of the plane. Squares have the numbers of the walk, from 1 on. */
+struct snapshot_square {
+    int level; /* 3: `bits`, if the rule has two states; 1: `state` */
+    uint64_t bits;
+    uint32_t part[4];
+    unsigned char state[4];
+};
+struct snapshot {
+    struct snapshot_square *square;
+    size_t n, room;
+    bool multistate;
+    uint64_t generation;
+};
+
+static int snapshot_add(struct snapshot *t, const struct snapshot_square *square)
 {
-    const struct identify_cells *f = &s->first;
-    for (size_t i = 0; i < s->now.n; i++) {
-        const struct identify_cell *c = &s->now.cell[i];
-        if (c->x >= f->left && c->x <= f->right && c->y >= f->top && c->y <= f->bottom)
-            return true;
+    if (t->n == t->room) {
+        const size_t room = t->room ? 2 * t->room : 1024;
+        struct snapshot_square *more = realloc(t->square, room * sizeof *more);
+        if (!more)
+            return clerror_set(ENOMEM, "life: out of memory for %zu squares", room);
+        t->square = more;
+        t->room = room;
     }
-    return false;
+    t->square[t->n++] = *square;
+    return 0;
 }
 
-/* The population grows: gun, rake or puffer. */
-static int identify_growth(struct search *s, uint64_t period)
+static int snapshot_bits(void *arg, uint64_t cells)
+{
+    return snapshot_add(arg, &(struct snapshot_square){.level = 3, .bits = cells});
+}
+
+static int snapshot_states(void *arg, const unsigned char state[4])
+{
+    struct snapshot_square square = {.level = 1};
+    struct snapshot *t = arg;
+    t->multistate = true;
+    memcpy(square.state, state, sizeof square.state);
+    return snapshot_add(t, &square);
+}
+
+static int snapshot_square(void *arg, int level, const uint32_t part[4])
+{
+    struct snapshot_square square = {.level = level};
+    memcpy(square.part, part, sizeof square.part);
+    return snapshot_add(arg, &square);
+}
+
+static int snapshot_take(life *lf, struct snapshot *t)
+{
+    int level;
+    t->generation = lf->generation;
+    return life_tree_walk(lf, &level, snapshot_bits, snapshot_states, snapshot_square, t);
+}
+
+static int snapshot_restore(life *lf, const struct snapshot *t)
+{
+    uint32_t number = 0, first = 0; /* squares that the caller added come before the first */
+    for (size_t i = 0; i < t->n; i++) {
+        const struct snapshot_square *q = &t->square[i];
+        uint32_t part[4];
+        for (int k = 0; k < 4; k++)
+            part[k] = q->part[k] ? q->part[k] + first : 0;
+        const int status = q->level == 3 && !t->multistate
+                               ? life_tree_add_bits(lf, q->bits, &number)
+                           : q->level == 1 ? life_tree_add_states(lf, q->state, &number)
+                                           : life_tree_add_square(lf, q->level, part, &number);
+        if (status < 0)
+            return -1;
+        first = i == 0 ? number - 1 : first;
+    }
+    return life_tree_set(lf, number, t->generation);
+}
+
+/* ---- Growth. --------------------------------------------------------------------------------- */
+
+/* Jump far ahead by multiples of `period`, each twice the previous one: 1 if the population always
+ * follows the line. */
+static int growth_goes_on(struct search *s, uint64_t period, uint64_t growth)
+{
+    uint64_t expected = s->now.n, population;
+    for (uint64_t periods = 1, done = 0;
+         done < CONFIRMED && expected + growth * periods < MOST_CONFIRMED; periods *= 2) {
+        if (life_step(s->lf, period * periods) < 0 || life_population(s->lf, &population) < 0)
+            return clerrno == ENOMEM ? 0 : -1;
+        expected += growth * periods;
+        if (population != expected)
+            return 0;
+        done += period * periods;
+    }
+    return 1;
+}
+
+/* Cells within a box. */
+struct box_cells {
+    long long left, top, right, bottom;
+    struct identify_cells cells;
+};
+
+static int add_run_in_box(void *arg, long long x, long long y, uint64_t n, unsigned state)
+{
+    struct box_cells *b = arg;
+    const long long from = x > b->left ? x : b->left, last = x + (long long)n - 1,
+                    to = last < b->right ? last : b->right;
+    if (y < b->top || y > b->bottom || from > to)
+        return 0;
+    return identify_add_run(&b->cells, from, y, (uint64_t)(to - from + 1), state);
+}
+
+/* Take the cells within the box in which the pattern began, or at a side of the box around all
+ * cells: 0 to 3 are left, right, top and bottom. */
+enum { HOME = 4, PLACES };
+static int take_place(struct search *s, int place, struct identify_cells *cells)
+{
+    const struct identify_cells *f = &s->first;
+    struct box_cells b = {f->left, f->top, f->right, f->bottom, *cells};
+    struct life_box all;
+    if (place != HOME) {
+        if (life_bounding_box(s->lf, &all) < 0)
+            return -1;
+        const long long left = (long long)all.left.low, right = (long long)all.right.low - 1,
+                        top = (long long)all.top.low, bottom = (long long)all.bottom.low - 1;
+        b.left = place == 1 ? right - FRONT : left;
+        b.right = place == 0 ? left + FRONT : right;
+        b.top = place == 3 ? bottom - FRONT : top;
+        b.bottom = place == 2 ? top + FRONT : bottom;
+    }
+    b.cells.n = 0;
+    const int status = life_walk_runs(s->lf, add_run_in_box, &b);
+    *cells = b.cells;
+    identify_cells_measure(cells);
+    return status;
+}
+
+/* Advance by `step` up to `most` times until the cells at each place have recurred: at home in
+ * place, at a side elsewhere. times[place] is 0 if they have not, or if there are none. */
+static int find_recurrences(struct search *s, uint64_t step, uint64_t most, uint64_t times[PLACES])
+{
+    struct identify_cells then[PLACES] = {{.n = 0}}, now = {.n = 0};
+    int status = 0;
+    memset(times, 0, PLACES * sizeof *times);
+    for (int i = 0; i < PLACES && status == 0; i++)
+        status = take_place(s, i, &then[i]);
+    for (uint64_t m = 1; m <= most && status == 0; m++) {
+        status = life_step(s->lf, step);
+        for (int i = 0; i < PLACES && status == 0; i++) {
+            if (times[i] || !then[i].n)
+                continue;
+            status = take_place(s, i, &now);
+            if (status == 0 && identify_cells_equal(&then[i], &now) &&
+                (i == HOME) == (now.left == then[i].left && now.top == then[i].top))
+                times[i] = m;
+        }
+    }
+    for (int i = 0; i < PLACES; i++)
+        identify_cells_free(&then[i]);
+    identify_cells_free(&now);
+    return status;
+}
+
+/* Return the number of the population's periods after which the cells recur: those at home, or the
+ * first of the sides that move, without sides at which small spaceships lead. 1: unknown. */
+static uint64_t multiple_of_period(uint64_t period, const uint64_t of[PLACES],
+                                   const uint64_t ship[PLACES])
+{
+    uint64_t least = 0;
+    if (of[HOME])
+        return of[HOME];
+    for (int i = 0; i < HOME; i++)
+        if (of[i] && (SHIP_PERIODS % period == 0 || !ship[i]) && (!least || of[i] < least))
+            least = of[i];
+    return least ? least : 1;
+}
+
+/* Name the growth of a population by the cells, far ahead and then from `start` on: 1 if the growth
+ * goes on. Unsettled: a single object that becomes larger. Advances the plane. */
+static int name_growth(struct search *s, uint64_t period, const struct snapshot *start)
 {
     struct life_identity *id = s->id;
-    uint64_t steady[2];
-    id->period = period;
-    id->growth = s->population[s->n - 1] - s->population[s->n - 1 - period];
-    id->generation = s->n / 2;
-    if (count_steady(s, period, &steady[0]) < 0 || count_steady(s, period, &steady[1]) < 0 ||
-        measure_period(s->lf, &s->now, id) < 0)
+    const uint64_t growth = s->population[s->n - 1] - s->population[s->n - 1 - period];
+    uint64_t of[PLACES], ship[PLACES], still[PLACES], steady[2];
+    const int status = growth_goes_on(s, period, growth);
+    if (status <= 0)
+        return status;
+    if (find_recurrences(s, period, MOST_MULTIPLE, of) < 0 ||
+        find_recurrences(s, SHIP_PERIODS, 1, ship) < 0 ||
+        find_recurrences(s, s->unit, 1, still) < 0 || snapshot_restore(s->lf, start) < 0)
         return -1;
-    id->kind = steady[1] > steady[0] ? LIFE_PUFFER : lives_at_home(s) ? LIFE_GUN : LIFE_RAKE;
-    *id->symmetry = '\0';
+    if (still[HOME])
+        of[HOME] = 0; /* debris, not a gun */
+    const uint64_t multiple = multiple_of_period(period, of, ship), cells = period * multiple,
+                   span = cells * ((LEAST_STEADY - 1) / cells + 1);
+    const uint64_t components = identify_components(&s->now);
+    if (count_steady(s, span, &steady[0]) < 0 || count_steady(s, span, &steady[1]) < 0)
+        return -1;
+    id->kind = steady[1] > steady[0]                        ? LIFE_PUFFER
+               : of[HOME]                                   ? LIFE_GUN
+               : identify_components(&s->now) <= components ? LIFE_UNSETTLED
+                                                            : LIFE_RAKE;
+    id->period = cells;
+    id->growth = growth * multiple;
+    id->generation = s->n / 2;
     return 1;
+}
+
+/* The population grows: 1 if the growth goes on. */
+static int identify_growth(struct search *s, uint64_t period)
+{
+    struct snapshot start = {.n = 0};
+    int status = snapshot_take(s->lf, &start);
+    status = status == 0 ? name_growth(s, period, &start) : status;
+    if (status == 0 &&
+        (snapshot_restore(s->lf, &start) < 0 || identify_cells_take(s->lf, &s->now) < 0))
+        status = -1;
+    free(start.square);
+    if (status == 1 && measure_period(s->lf, &s->now, s->id) < 0)
+        status = -1;
+    *s->id->symmetry = '\0';
+    return status;
 }
 
 /* The cells have recurred. */
@@ -375,8 +577,11 @@ static int search_run(struct search *s, uint64_t limit)
     status = status == 0 ? examine_generation(s) : status;
     for (uint64_t g = 0; g < limit && status == 0; g++) {
         s->since++;
-        if (life_step(s->lf, 1) < 0 || identify_cells_take(s->lf, &s->now) < 0 ||
-            note_population(s) < 0)
+        if (life_step(s->lf, 1) < 0)
+            return -1;
+        if (identify_cells_take(s->lf, &s->now) < 0)
+            return clerrno == ERANGE ? 0 : -1; /* too many cells: not settled */
+        if (note_population(s) < 0)
             return -1;
         status = examine_generation(s);
     }

@@ -23,6 +23,10 @@ struct identify_cells {
 };
 void identify_cells_free(struct identify_cells *s);
 
+/* Return the number of groups of adjacent cells; without memory, or with more than 65,536
+ * cells, the number of cells. */
+uint64_t identify_components(const struct identify_cells *s);
+
 /* Separate a pattern into objects, with their names, and set objects, object and code of *id. Leave
  * 0 objects if the rule has no apgcodes, or the cells cannot be separated. -1 with ENOMEM. */
 int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id);

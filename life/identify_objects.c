@@ -38,17 +38,32 @@ static size_t cluster_root(size_t *parent, size_t i)
     return i;
 }
 
-/* Join cells near each other: parent[i] of cell i. */
-static void join_near_cells(const struct identify_cells *s, size_t *parent)
+/* Join cells within `near` columns and rows of each other: parent[i] of cell i. */
+static void join_near_cells(const struct identify_cells *s, size_t *parent, int near)
 {
     for (size_t i = 0; i < s->n; i++)
         parent[i] = i;
     for (size_t i = 0; i < s->n; i++)
-        for (size_t j = i + 1; j < s->n && s->cell[j].y - s->cell[i].y <= NEAR; j++)
-            if (llabs(s->cell[j].x - s->cell[i].x) <= NEAR) {
+        for (size_t j = i + 1; j < s->n && s->cell[j].y - s->cell[i].y <= near; j++)
+            if (llabs(s->cell[j].x - s->cell[i].x) <= near) {
                 const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
                 parent[a > b ? a : b] = a > b ? b : a;
             }
+}
+
+uint64_t identify_components(const struct identify_cells *s)
+{
+    size_t *parent = malloc((s->n + 1) * sizeof *parent);
+    uint64_t components = 0;
+    if (!parent || s->n > MOST_CLUSTERED) {
+        free(parent);
+        return s->n;
+    }
+    join_near_cells(s, parent, 1);
+    for (size_t i = 0; i < s->n; i++)
+        components += parent[i] == i;
+    free(parent);
+    return components;
 }
 
 /* True if two boxes with velocities are ever within NEAR of each other. */
@@ -165,7 +180,7 @@ static bool see_cluster(struct separation *s, size_t root)
 /* See all clusters; false if one of them is no object, or two of them meet. */
 static bool see_clusters(struct separation *s)
 {
-    join_near_cells(s->cells, s->parent);
+    join_near_cells(s->cells, s->parent, NEAR);
     for (size_t i = 0; i < s->cells->n; i++)
         s->parent[i] = cluster_root(s->parent, i);
     for (size_t i = 0; i < s->cells->n; i++)

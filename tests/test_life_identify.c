@@ -54,9 +54,8 @@ static void identify_knows_published_patterns(void **unused)
          "xp15_4r4z4r4"},
         {"B3/S23", "x = 1, y = 1\no!", LIFE_EXTINCT, 0, 0, 0, 0, 0, 0, 0, "", NULL},
         {"B3/S23", gun, LIFE_GUN, 30, 0, 0, 5, -1, -1, -1, "", NULL},
-        /* The block-laying switch engine leaves eight blocks in 288 generations; it is reflected
-         * after half of these, so that the population grows by half in half the time. */
-        {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 144, 0, 0, 16, -1,
+        /* The block-laying switch engine leaves eight blocks in 288 generations. */
+        {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 288, 0, 0, 32, -1,
          -1, -1, "", NULL},
         /* Life with all states inverted: a glider of dead cells, stored as live ones. */
         {"B0123478/S01234678", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4,
@@ -85,6 +84,81 @@ static void identify_knows_published_patterns(void **unused)
             fail_msg("%s is %s", text, id->code ? id->code : "(no code)");
         life_identity_free(id);
     }
+}
+
+static void put_pattern(life *lf, long long x, long long y, const char *text)
+{
+    struct life_pattern p;
+    works(life_pattern_read_memory("pattern", text, strlen(text), &p));
+    works(life_put(lf, x, y, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+}
+
+static void expect_identity(life *lf, enum life_kind kind, uint64_t period, uint64_t growth)
+{
+    struct life_identity *id = life_identify(lf, 20000);
+    ready(id);
+    assert_string_equal(life_kind_name(id->kind), life_kind_name(kind));
+    assert_int_equal(id->period, period);
+    assert_int_equal(id->growth, growth);
+    life_identity_free(id);
+    life_free(lf);
+}
+
+/* The stream of a gun grows for 1,600 generations, until it reaches an eater. */
+static void identify_looks_ahead_of_growth(void **unused)
+{
+    (void)unused;
+    life *lf = identify_plane("B3/S23", gun);
+    put_pattern(lf, 1000 + 444, -77 + 430, "x = 4, y = 4\n2o$obo$2bo$2b2o!");
+    expect_identity(lf, LIFE_OSCILLATOR, 30, 0);
+}
+
+/* The space rake has period 20 and leaves a glider. Its beginning is in a box with a block 3,000
+ * columns away, which it does not leave for thousands of generations. */
+static void identify_knows_rake_in_large_box(void **unused)
+{
+    static const char rake[] =
+        "x = 22, y = 19\n11b2o5b4o$9b2ob2o3bo3bo$9b4o8bo$10b2o5bo2bo2$8bo$7b2o8b2o$6bo9bo2bo$"
+        "7b5o4bo2bo$8b4o3b2ob2o$11bo4b2o4$18b4o$o2bo13bo3bo$4bo16bo$o3bo12bo2bo$b4o!";
+    (void)unused;
+    life *lf = identify_plane("B3/S23", rake);
+    put_pattern(lf, -2000, -77, "x = 2, y = 2\n2o$2o!");
+    expect_identity(lf, LIFE_RAKE, 20, 5);
+}
+
+/* Two guns 15 generations apart: the population grows by 5 cells in 15 generations, the guns have
+ * period 30. */
+static void identify_has_period_of_cells(void **unused)
+{
+    (void)unused;
+    life *lf = identify_plane("B3/S23", gun);
+    works(life_step(lf, 15));
+    put_pattern(lf, -2000, -77, gun);
+    expect_identity(lf, LIFE_GUN, 30, 10);
+}
+
+/* A glider's trail in LifeHistory grows by a cell in a generation; the glider has period 4. */
+static void identify_has_period_of_trail(void **unused)
+{
+    life_transitions *transitions = life_transitions_history("LifeHistory");
+    (void)unused;
+    ready(transitions);
+    life *lf =
+        life_create(&(struct life_options){.transitions = transitions, .bounds = LIFE_UNBOUNDED});
+    ready(lf);
+    put_pattern(lf, 0, 0, "x = 3, y = 3\nbo$2bo$3o!");
+    expect_identity(lf, LIFE_PUFFER, 4, 4);
+    life_transitions_free(transitions);
+}
+
+/* A front of Brian's Brain becomes longer, and nothing leaves it. B1357/S1357 replicates a cell to
+ * more cells than are identified. */
+static void identify_leaves_unsettled(void **unused)
+{
+    (void)unused;
+    expect_identity(identify_plane("/2/3", "x = 2, y = 2\nbo$2o!"), LIFE_UNSETTLED, 1, 2);
+    expect_identity(identify_plane("B1357/S1357", "x = 1, y = 1\no!"), LIFE_UNSETTLED, 0, 0);
 }
 
 /* The ash of the R-pentomino: 8 blocks, 6 gliders, 4 beehives, 4 blinkers, a boat, a loaf and a
@@ -172,6 +246,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identify_knows_published_patterns),
+        cmocka_unit_test(identify_looks_ahead_of_growth),
+        cmocka_unit_test(identify_knows_rake_in_large_box),
+        cmocka_unit_test(identify_has_period_of_cells),
+        cmocka_unit_test(identify_has_period_of_trail),
+        cmocka_unit_test(identify_leaves_unsettled),
         cmocka_unit_test(identify_separates_ash),
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_stops_at_limit),

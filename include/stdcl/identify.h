@@ -7,6 +7,7 @@
  *   life_identity_free(id);
  *
  * A pattern is compared with its own past, up to a displacement, cell by cell; periods are exact.
+ * Growth is confirmed for about a million generations by HashLife, or until 2^21 cells are alive.
  * Pointer functions return NULL with clerrno set and a message in clerror(). NULL may be freed.
  * SPDX-License-Identifier: MIT
  */
@@ -20,7 +21,9 @@ extern "C" {
 #endif
 
 enum life_kind {
-    LIFE_UNSETTLED,  /* does not repeat or grow regularly within the limit */
+    /* Does not repeat or grow regularly within the limit, or has too many cells; with `growth`, a
+     * single object that becomes larger. */
+    LIFE_UNSETTLED,
     LIFE_EXTINCT,    /* all cells are dead */
     LIFE_STILL,      /* a still life, period 1 */
     LIFE_OSCILLATOR, /* returns to the same cells at the same place */
@@ -38,10 +41,11 @@ enum { LIFE_SYMMETRY_TEXT = 8 };
 struct life_identity {
     enum life_kind kind;
     /* Generations after which the pattern was seen to repeat, to grow or to be extinct; it may have
-     * settled earlier. Unsettled: the limit. */
+     * settled earlier. Unsettled: the limit, or the last generation with at most 2^20 cells. */
     uint64_t generation;
-    /* Generations; 0 if none. Gun, rake, puffer: of the population; cells that are reflected in a
-     * period have twice the period. */
+    /* Generations; 0 if none. Gun: of the population, and of the cells where the pattern began.
+     * Rake, puffer: of the population, and of the cells at a side of the pattern that moves, if
+     * these recur within eight periods of the population. */
     uint64_t period;
     long long dx, dy;     /* displacement in a period: columns to the right, rows downwards */
     uint64_t growth;      /* cells in a period */
@@ -65,7 +69,7 @@ struct life_identity {
  * about `limit` generations; 0: 100,000. Blocks. Periods of up to a third of the limit are found;
  * time is proportional to the generations times the live cells. Memory: a period's populations, and
  * some copies of the cells. ECANCELED: the plane's progress callback cancelled; ENOTSUP: another
- * engine; ERANGE: more than 2^22 live cells; ENOMEM. */
+ * engine; ERANGE: more than 2^20 live cells at the beginning; ENOMEM. */
 struct life_identity *life_identify(life *lf, uint64_t limit);
 void life_identity_free(struct life_identity *identity);
 
