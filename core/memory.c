@@ -14,7 +14,9 @@
 enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_SVM };
 
 /* Flags of the historic interface that allocations accept and ignore. */
-enum { WITHOUT_EFFECT = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE };
+enum { WITHOUT_EFFECT = CL_MEM_RW | CL_MEM_NOCOPY };
+
+enum { ALLOCATION_FLAGS = CL_MEM_DETACHED | KINDS | CL_MEM_PER_DEVICE | WITHOUT_EFFECT };
 
 static size_t page_round(size_t size)
 {
@@ -84,9 +86,8 @@ static struct memory *memory_create(CLCONTEXT *cp, void *from, size_t size, int 
 
 static int check_flags(CLCONTEXT *cp, int flags, const char *call)
 {
-    const int known = CL_MEM_DETACHED | KINDS | CL_MEM_PER_DEVICE | WITHOUT_EFFECT;
     const int special = flags & KINDS;
-    if (memory_flags_check(flags, known, call) != 0)
+    if (memory_flags_check(flags, ALLOCATION_FLAGS, call) != 0)
         return -1;
     if (special & (special - 1))
         return fail(EINVAL, 0,
@@ -137,6 +138,9 @@ STDCL_API void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags)
                               : "memory of the program cannot become CL_MEM_SVM; "
                                 "allocate it with clmalloc"),
                NULL;
+    const int known = ALLOCATION_FLAGS & ~(CL_MEM_DEVONLY | CL_MEM_SVM);
+    if (memory_flags_check(flags, known, "clmalloc_from") != 0)
+        return NULL;
     if ((uintptr_t)ptr + size < (uintptr_t)ptr)
         return (void)fail(EINVAL, 0, "clmalloc_from: no %zu bytes begin at %p", size, ptr), NULL;
     return memory_allocate(cp, ptr, size, flags, true, "clmalloc_from");

@@ -6,6 +6,12 @@
 
 #include <unistd.h>
 
+/* True if the program gives a flag that is none, or one of the library's own. */
+static bool bad_flags(int flags, const char *call)
+{
+    return loader_flags_check(flags, 0, call) != 0;
+}
+
 /* As open_bytes, for a source that may be a template. */
 static void *open_source_text(CLCONTEXT *cp, const char *name, const char *data, size_t size,
                               const char *options, int flags, const char *call)
@@ -22,6 +28,8 @@ static void *open_source_text(CLCONTEXT *cp, const char *name, const char *data,
 STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
 {
     size_t size;
+    if (bad_flags(flags, "clopen"))
+        return NULL;
     if (!file)
         return embedded_open_all(cp, flags, "clopen");
     char *data = read_file(file, &size, "clopen");
@@ -36,6 +44,8 @@ STDCL_API void *clsopen(CLCONTEXT *cp, const char *source, int flags)
 {
     if (!source)
         return (void)fail(EINVAL, 0, "clsopen: the source is NULL"), NULL;
+    if (bad_flags(flags, "clsopen"))
+        return NULL;
     return open_bytes(cp, "source string", source, strlen(source), NULL, flags, "clsopen");
 }
 
@@ -43,6 +53,8 @@ STDCL_API void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 {
     if (!ptr || size == 0)
         return (void)fail(EINVAL, 0, "clload: there are no bytes to load"), NULL;
+    if (bad_flags(flags, "clload"))
+        return NULL;
     return open_bytes(cp, "source in memory", ptr, size, NULL, flags, "clload");
 }
 
@@ -53,6 +65,8 @@ STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flag
                           "clloadb: %d binaries for %u devices; give one, or one a device", n,
                           clgetndev(cp)),
                NULL;
+    if (bad_flags(flags, "clloadb"))
+        return NULL;
     struct program *p = program_new(cp, 1, NULL, "clloadb");
     char **data = calloc((size_t)n, sizeof *data);
     size_t *sizes = calloc((size_t)n, sizeof *sizes);
@@ -90,6 +104,8 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
     char path[4096];
     if (!name || !source)
         return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
+    if (bad_flags(flags, "clopen_named"))
+        return NULL;
     flags |= CLLD_LIBRARY;
     if (!kernel_override(name, path, sizeof path))
         return open_source_text(cp, name, source, size, options, flags, "clopen_named");
@@ -104,7 +120,7 @@ STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
 {
     if (!handle && !cp)
         return fail(EINVAL, 0, "clbuild: the context is NULL");
-    if (loader_flags_check(flags, 0, "clbuild") != 0)
+    if (bad_flags(flags, "clbuild"))
         return -1;
     struct program *p =
         handle ? program_of(cp, handle, "clbuild") : embedded_of(cp, CLLD_NOBUILD, "clbuild");

@@ -596,6 +596,10 @@ static void test_unknown_flags_are_refused(void **state)
     fails_null(EINVAL, clsym(cp, program, "f", 0x20));
     ready(clsym(cp, program, "f", CLLD_NOW));
     works(clclose(cp, program));
+    const int internal = 0x40000000; /* of the library's own sources, not the program's */
+    fails_null(EINVAL, clsopen(cp, "__kernel void k(void) {}", internal));
+    fails_null(EINVAL, clopen(cp, "kernels/defines.cl", internal));
+    fails_null(EINVAL, clopen_named(cp, "k.cl", "__kernel void k(void) {}", 24, NULL, internal));
 }
 
 static void test_unbuilt_program_has_no_kernels(void **state)

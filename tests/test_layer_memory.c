@@ -128,6 +128,17 @@ static void test_malloc_refuses_bad_calls(void **state)
     fails_null(EINVAL, clmalloc(NULL, 100, 0));
     fails_null(EINVAL, clmalloc(NULL, 100, CL_MEM_ZEROCOPY));
     fails_null(EINVAL, clmalloc(cp, 100, CL_MEM_ZEROCOPY | CL_MEM_DEVONLY));
+    static const int of_copies[] = {CL_MEM_NOFORCE, CL_MEM_HOST, CL_MEM_DEVICE};
+    for (size_t f = 0; f < sizeof of_copies / sizeof *of_copies; f++) {
+        fails_null(EINVAL, clmalloc(cp, 100, of_copies[f]));
+        fails_null(EINVAL, clmrealloc(cp, NULL, 100, of_copies[f]));
+    }
+    char own[64];
+    assert_null(clmalloc_from(cp, own, sizeof own, CL_MEM_NOFORCE));
+    const char *sentence = clerror();
+    contains(sentence, "clmalloc_from: 0x2000 is no flag of this call");
+    assert_null(strstr(sentence, "CL_MEM_SVM"));
+    assert_null(strstr(sentence, "CL_MEM_DEVONLY"));
 }
 
 static void test_malloc_accepts_historic_flags(void **state)
