@@ -613,8 +613,8 @@ struct life_identity *life_identify(life *lf, uint64_t limit)
     }
     const int status = search_run(&s, limit ? limit : DEFAULT_LIMIT);
     if (status >= 0 && !s.id->period) {
-        s.id->least = s.id->most = s.now.n;
-        s.id->mean = (double)s.now.n;
+        s.id->least = s.id->most = s.population[s.n - 1];
+        s.id->mean = (double)s.id->most;
     }
     if (status == 0)
         s.id->generation = s.n - 1;
