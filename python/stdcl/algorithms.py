@@ -247,6 +247,8 @@ def select(x: Any, flags: Any) -> Any:
 
 def _range_of(x: Any) -> tuple[Any, Any]:
     """Return the smallest element and the number that follows the largest, for a histogram."""
+    if x.size == 0:
+        raise ValueError("histogram: the array is empty, so it has no range; give range=")
     first, last = min(x), max(x)
     if x.dtype.kind == "i":
         if first < -2**53 or last >= 2**53:
@@ -281,7 +283,9 @@ def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) 
                                  nbins=nbins, most=given.size)
     with _sorter(given.context, given) as handle:  # type: ignore[arg-type]
         check(lib.arrays_histogram(handle, job))
-    return _result(counts).astype(np.int64), np.linspace(range[0], range[1], nbins + 1)
+    edges = np.linspace(range[0] / 4, range[1] / 4, nbins + 1) * 4 if np.isinf(float(range[1]) - float(range[0])) else \
+        np.linspace(range[0], range[1], nbins + 1)
+    return _result(counts).astype(np.int64), edges
 
 
 def segmented_sum(x: Any, offsets: Any) -> Any:

@@ -42,7 +42,7 @@ class Array(np.ndarray[Any, Any]):
     def to_host(self, device: int = 0) -> Array:
         """Copy the whole allocation back to the host; return the array. Raises ValueError for a read-only array."""
         if not self.flags.writeable:
-            raise ValueError("to_host() would change a read-only array; call it on the array that this one is a view of")
+            raise ValueError("to_host() would change a read-only array; make it writable, or call it on a writable array of this memory")
         return self._sync(device, "CL_MEM_HOST")
 
     def _sync(self, device: int, to: str) -> Array:

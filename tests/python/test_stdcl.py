@@ -218,6 +218,10 @@ def test_groups_agree_with_numpy():
             said = refused(ValueError, text, lambda given=given: stdcl.histogram(np.array(given), 2))
             assert "give range=" in str(said)
     assert stdcl.histogram(np.array([-1e308, 1, 2, np.inf, np.nan]), 2, (0, 4))[0].tolist() == [1, 1]
+    counts, edges = stdcl.histogram(np.array([-1.5e308, -0.5e308, 0.5e308, 1.5e308]), 4, (-1.6e308, 1.6e308))
+    assert counts.tolist() == [1, 1, 1, 1] and np.isfinite(edges).all() and edges[0] == -1.6e308 and edges[-1] == 1.6e308
+    refused(ValueError, "histogram: the array is empty", lambda: stdcl.histogram(np.array([]), 3))
+    assert stdcl.histogram(np.array([]), 3, (0, 1))[0].tolist() == [0, 0, 0]
 
 
 LIST = """
@@ -317,7 +321,7 @@ def test_read_only_arrays_are_not_changed():
     ctx.wait()
     program.saxpy.start(100, 1.0, fixed, y).wait()  # reads the device's image, and leaves the host's
     assert (x == 1).all() and (y == 5).all()
-    refused(ValueError, "to_host() would change a read-only array", fixed.to_host)
+    refused(ValueError, "to_host() would change a read-only array; make it writable", fixed.to_host)
     assert (x.to_host() == 2).all()
 
 
