@@ -34,9 +34,14 @@ struct figure_set {
     const char *colour; /* "#rrggbb", unless there are values */
 };
 
+/* FIGURE_PIXELS: a picture of cells with at most this width and height loses no pixel in PNG. */
+enum { FIGURE_PIXELS = 680, FIGURE_LONGEST = 12 };
+
 struct figure {
     struct gnuplot_page page;
     double x[2], y[2];      /* ends of the axes, which have one scale: left, right; bottom, top */
+    bool cells;             /* axes count cells: whole ticks, and two scales if one side is
+                             * FIGURE_LONGEST times the other or more */
     unsigned width, height; /* pixels of the picture; 0: none */
     const uint8_t *rgb;     /* 3 width height, from the top, and over the whole range */
     struct figure_bar bar;

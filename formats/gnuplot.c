@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 960 }; /* of the page, in pixels */
 static const double USUAL_RATIO = 0.625, WIDTH_INCHES = 6.4;
 
 int gnuplot_check(const char *file)
@@ -57,14 +56,14 @@ const char *gnuplot_colour(size_t number)
 static void put_terminal(FILE *fp, const char *suffix, const struct gnuplot_page *page)
 {
     const double ratio = page->ratio > 0 ? page->ratio : USUAL_RATIO;
-    const int height = (int)(WIDTH * ratio);
+    const int height = (int)(GNUPLOT_WIDTH * ratio + 0.5);
     const char *paper = page->black ? "black" : "white";
     if (suffix_is_in(suffix, ".png"))
-        fprintf(fp, "set terminal pngcairo size %d,%d font 'sans,12' background rgb '%s'\n", WIDTH,
-                height, paper);
+        fprintf(fp, "set terminal pngcairo size %d,%d font 'sans,12' background rgb '%s'\n",
+                GNUPLOT_WIDTH, height, paper);
     else if (suffix_is_in(suffix, ".svg"))
-        fprintf(fp, "set terminal svg size %d,%d font 'sans,15' background '%s'\n", WIDTH, height,
-                paper);
+        fprintf(fp, "set terminal svg size %d,%d font 'sans,15' background '%s'\n", GNUPLOT_WIDTH,
+                height, paper);
     else
         fprintf(fp, "set terminal pdfcairo size %g,%g font 'sans,11' background rgb '%s'\n",
                 WIDTH_INCHES, WIDTH_INCHES * ratio, paper);
@@ -118,9 +117,10 @@ static int gnuplot_run(struct gnuplot_script *s, FILE *drawn)
                            strerror(errno));
     if (!filter_run(argv, fileno(s->fp), fileno(drawn)) || fseek(drawn, 0, SEEK_END) != 0 ||
         ftell(drawn) == 0)
-        return clerror_set(
-            ENOTSUP, "%s: gnuplot could not draw it; does it draw such files? Ask for an .svg file",
-            s->out.name);
+        return clerror_set(ENOTSUP, "%s: gnuplot could not draw it%s", s->out.name,
+                           suffix_is_in(suffix_of(s->out.name), ".svg")
+                               ? ""
+                               : "; does it draw such files? Ask for an .svg file");
     return figure_metadata_copy(drawn, s->out.fp, suffix_of(s->out.name), s->page.command);
 }
 

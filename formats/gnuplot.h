@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+enum { GNUPLOT_WIDTH = 960 }; /* of the page, in pixels */
+
 /* What all figures have. Strings are not owned; NULL: none. */
 struct gnuplot_page {
     const char *title, *x_label, *y_label;

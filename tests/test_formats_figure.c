@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,58 @@ static void figure_pdf_has_command(void **unused)
     free(bytes);
 }
 
+/* Two bodies a unit apart at 1e15, where six digits of a tick are all equal. */
+static void figure_names_offset_of_far_axes(void **unused)
+{
+    const double x[2] = {1e15, 1e15 + 1}, y[2] = {-3e14, -3e14 + 1};
+    const struct figure_set set = {.n = 2, .stride = 1, .x = x, .y = y, .colour = "#228833"};
+    const struct figure figure = {.page = {.x_label = "x [au]"},
+                                  .x = {1e15 - 1, 1e15 + 2},
+                                  .y = {-3e14 - 1, -3e14 + 2},
+                                  .sets = 1,
+                                  .set = &set};
+    const char *file = in_folder("far.svg");
+    (void)unused;
+    need_gnuplot();
+    works(figure_write(file, &figure));
+    char *text = bytes_of(file, NULL);
+    contains_text(text, "x [au] - 999999999999990<");
+    contains_text(text, "y + 300000000000010<");
+    contains_text(text, "> 9.5<");
+    contains_text(text, "> 10<");
+    free(text);
+}
+
+/* Dark pixels of every second pixel of every second row appear in a PNG one by one. */
+static void figure_png_shows_every_cell(void **unused)
+{
+    enum { N = FIGURE_PIXELS, DOTS = (N / 2) * (N / 2) };
+    const char *file = in_folder("dots.png");
+    uint8_t *rgb = malloc(3 * N * N);
+    const struct figure figure = {
+        .x = {0, N}, .y = {N, 0}, .cells = true, .width = N, .height = N, .rgb = rgb};
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    size_t dots = 0;
+    (void)unused;
+    need_gnuplot();
+    for (size_t i = 0; i < (size_t)N * N; i++)
+        memset(rgb + 3 * i, i % N % 2 && i / N % 2 ? 0 : 255, 3);
+    works(figure_write(file, &figure));
+    assert_true(png_image_begin_read_from_file(&image, file));
+    image.format = PNG_FORMAT_GRAY;
+    uint8_t *grey = malloc(PNG_IMAGE_SIZE(image));
+    assert_true(png_image_finish_read(&image, NULL, grey, 0, NULL));
+    for (size_t y = 60; y < 860; y++) /* inside the axes: count the top left corners of dots */
+        for (size_t x = 110; x < 910; x++) {
+            const uint8_t *at = grey + y * image.width + x;
+            dots += *at < 128 && at[-1] >= 128 && at[-(ptrdiff_t)image.width] >= 128;
+        }
+    const double wanted = DOTS * pow(800. / 820, 2);
+    assert_true(fabs((double)dots - wanted) < 0.01 * wanted);
+    free(grey);
+    free(rgb);
+}
+
 static void figure_rejects_other_suffixes(void **unused)
 {
     const struct figure figure = {.x = {0, 1}, .y = {0, 1}};
@@ -245,6 +298,8 @@ int main(void)
         cmocka_unit_test(figure_svg_has_axes_bar_and_command),
         cmocka_unit_test(figure_png_has_command),
         cmocka_unit_test(figure_pdf_has_command),
+        cmocka_unit_test(figure_names_offset_of_far_axes),
+        cmocka_unit_test(figure_png_shows_every_cell),
         cmocka_unit_test(figure_rejects_other_suffixes),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

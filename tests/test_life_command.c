@@ -1198,6 +1198,12 @@ static void life_command_draws_figures(void **state)
     succeeds("--soup=0.3 --size 1500x20 -n 0 --figure s.svg --paper black -q");
     load_life_file("s.svg", out, sizeof out);
     contains(out, ">live cells [%]<");
+    put_text(in_folder("glider.rle"), "x = 3, y = 3\nbob$2bo$3o!\n");
+    succeeds("-p glider.rle --engine hashlife -n 2^57 --figure far.svg -q");
+    load_life_file("far.svg", out, sizeof out);
+    contains(out, ">column - 36028797018963967<"); /* 2^55 - 1 */
+    contains(out, ">3<");
+    assert_null(strstr(out, ".5<"));
     expect_life_refused(2, "--paper needs --figure FILE", "-p gun.rle --paper black");
     expect_life_refused(2, "--caption needs", "-p gun.rle --caption");
     expect_life_refused(2, "--grid-lines needs", "-p gun.rle --grid-lines");
