@@ -79,7 +79,11 @@ static inline ulong curve_digits(local const struct curve *c, uint x, uint y, ui
                               ((x >> top & 1) << 2 | (y >> top & 1) << 1 | (z >> top & 1))];
     ulong key = first % 8;
     uint at = first / 8 * OCTANT_PAIRS;
+#if KEY_WORDS == 1
 #pragma unroll
+#else
+#pragma unroll 1 /* PoCL 3.1 computes keys of 0 if it unrolls both loops of two words */
+#endif
     for (int k = DIGITS - 3; k >= 0; k -= 2) {
         const uint next = c->two[at | (x >> k & 3) << 4 | (y >> k & 3) << 2 | (z >> k & 3)];
         key = key << 6 | next % OCTANT_PAIRS;
