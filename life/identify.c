@@ -403,13 +403,13 @@ static int add_run_in_box(void *arg, long long x, long long y, uint64_t n, unsig
 
 /* Take the cells within the box in which the pattern began, or at a side of the box around all
  * cells: 0 to 3 are left, right, top and bottom. */
-enum { HOME = 4, PLACES };
+enum { HOME_PLACE = 4, BOX_PLACES };
 static int take_place(struct search *s, int place, struct identify_cells *cells)
 {
     const struct identify_cells *f = &s->first;
     struct box_cells b = {f->left, f->top, f->right, f->bottom, *cells};
     struct life_box all;
-    if (place != HOME) {
+    if (place != HOME_PLACE) {
         if (life_bounding_box(s->lf, &all) < 0)
             return -1;
         const long long left = (long long)all.left.low, right = (long long)all.right.low - 1,
@@ -428,25 +428,26 @@ static int take_place(struct search *s, int place, struct identify_cells *cells)
 
 /* Advance by `step` up to `most` times until the cells at each place have recurred: at home in
  * place, at a side elsewhere. times[place] is 0 if they have not, or if there are none. */
-static int find_recurrences(struct search *s, uint64_t step, uint64_t most, uint64_t times[PLACES])
+static int find_recurrences(struct search *s, uint64_t step, uint64_t most,
+                            uint64_t times[BOX_PLACES])
 {
-    struct identify_cells then[PLACES] = {{.n = 0}}, now = {.n = 0};
+    struct identify_cells then[BOX_PLACES] = {{.n = 0}}, now = {.n = 0};
     int status = 0;
-    memset(times, 0, PLACES * sizeof *times);
-    for (int i = 0; i < PLACES && status == 0; i++)
+    memset(times, 0, BOX_PLACES * sizeof *times);
+    for (int i = 0; i < BOX_PLACES && status == 0; i++)
         status = take_place(s, i, &then[i]);
     for (uint64_t m = 1; m <= most && status == 0; m++) {
         status = life_step(s->lf, step);
-        for (int i = 0; i < PLACES && status == 0; i++) {
+        for (int i = 0; i < BOX_PLACES && status == 0; i++) {
             if (times[i] || !then[i].n)
                 continue;
             status = take_place(s, i, &now);
             if (status == 0 && identify_cells_equal(&then[i], &now) &&
-                (i == HOME) == (now.left == then[i].left && now.top == then[i].top))
+                (i == HOME_PLACE) == (now.left == then[i].left && now.top == then[i].top))
                 times[i] = m;
         }
     }
-    for (int i = 0; i < PLACES; i++)
+    for (int i = 0; i < BOX_PLACES; i++)
         identify_cells_free(&then[i]);
     identify_cells_free(&now);
     return status;
@@ -454,13 +455,13 @@ static int find_recurrences(struct search *s, uint64_t step, uint64_t most, uint
 
 /* Return the number of the population's periods after which the cells recur: those at home, or the
  * first of the sides that move, without sides at which small spaceships lead. 1: unknown. */
-static uint64_t multiple_of_period(uint64_t period, const uint64_t of[PLACES],
-                                   const uint64_t ship[PLACES])
+static uint64_t multiple_of_period(uint64_t period, const uint64_t of[BOX_PLACES],
+                                   const uint64_t ship[BOX_PLACES])
 {
     uint64_t least = 0;
-    if (of[HOME])
-        return of[HOME];
-    for (int i = 0; i < HOME; i++)
+    if (of[HOME_PLACE])
+        return of[HOME_PLACE];
+    for (int i = 0; i < HOME_PLACE; i++)
         if (of[i] && (SHIP_PERIODS % period == 0 || !ship[i]) && (!least || of[i] < least))
             least = of[i];
     return least ? least : 1;
@@ -472,7 +473,7 @@ static int name_growth(struct search *s, uint64_t period, const struct snapshot 
 {
     struct life_identity *id = s->id;
     const uint64_t growth = s->population[s->n - 1] - s->population[s->n - 1 - period];
-    uint64_t of[PLACES], ship[PLACES], still[PLACES], steady[2];
+    uint64_t of[BOX_PLACES], ship[BOX_PLACES], still[BOX_PLACES], steady[2];
     const int status = growth_goes_on(s, period, growth);
     if (status <= 0)
         return status;
@@ -480,15 +481,15 @@ static int name_growth(struct search *s, uint64_t period, const struct snapshot 
         find_recurrences(s, SHIP_PERIODS, 1, ship) < 0 ||
         find_recurrences(s, s->unit, 1, still) < 0 || snapshot_restore(s->lf, start) < 0)
         return -1;
-    if (still[HOME])
-        of[HOME] = 0; /* debris, not a gun */
+    if (still[HOME_PLACE])
+        of[HOME_PLACE] = 0; /* debris, not a gun */
     const uint64_t multiple = multiple_of_period(period, of, ship), cells = period * multiple,
                    span = cells * ((LEAST_STEADY - 1) / cells + 1);
     const uint64_t components = identify_components(&s->now);
     if (count_steady(s, span, &steady[0]) < 0 || count_steady(s, span, &steady[1]) < 0)
         return -1;
     id->kind = steady[1] > steady[0]                        ? LIFE_PUFFER
-               : of[HOME]                                   ? LIFE_GUN
+               : of[HOME_PLACE]                             ? LIFE_GUN
                : identify_components(&s->now) <= components ? LIFE_UNSETTLED
                                                             : LIFE_RAKE;
     id->period = cells;
