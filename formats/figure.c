@@ -208,9 +208,9 @@ static struct frame cell_frame(const struct figure *figure)
 /* A round number near a range that is small beside its position; else 0. */
 static double axis_offset(const double range[2])
 {
-    static const double FAR = 1e4; /* gnuplot prints six digits of a tick */
+    static const double FAR_RANGE = 1e4; /* gnuplot prints six digits of a tick */
     const double span = fabs(range[1] - range[0]), low = fmin(range[0], range[1]);
-    if (!(span > 0 && fabs(low) > FAR * span))
+    if (!(span > 0 && fabs(low) > FAR_RANGE * span))
         return 0;
     const double unit = pow(10, ceil(log10(span)));
     return floor(low / unit) * unit;
