@@ -354,8 +354,8 @@ static void histograms_of_bytes_and_floats_match_loops(void **state)
                  bins);
 }
 
-/* Elements in the middle of their bins, which are subnormally narrow, wider than the largest number,
- * or neither; the ends are counted as numbers of the elements' type. */
+/* Elements in the middle of their bins, which are subnormally narrow, wider than the largest
+ * number, or neither; the ends are counted as numbers of the elements' type. */
 static void histograms_of_extreme_ranges_match_closed_form(void **state)
 {
     static const struct {
