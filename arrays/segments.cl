@@ -244,7 +244,8 @@ INLINE void count_chunk(__local uint *own, __global uint *bins, __global const N
 /* start: first elements of bins and x. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     __global uint *bins, __global const NUMBER *x, uint2 start, BOUND lower, BOUND upper,
-    BOUND base, BOUND unit, BOUND scale, uint nbins, uint most, int counted, __global const uint *count)
+    BOUND base, BOUND unit, BOUND scale, uint nbins, uint most, int counted,
+    __global const uint *count)
 {
     __local uint own[LOCAL_COUNTERS];
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
