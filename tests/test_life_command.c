@@ -477,7 +477,7 @@ static void life_command_chooses_engine(void **state)
     /* Small runs are in plain C, unless an option asks for a device. */
     static const char *const small[] = {"-p held.rle -n 8", "--size 64 -n 100 --rule B3678/S1235",
                                         "--size 40 -n 20 --rule R2,C0,M1,S3..8,B5..9,NM",
-                                        "--size 60 -n 30 --rule B2-a/S12:K60*,60"};
+                                        "-n 30 --rule B2-a/S12:K60*,60"};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
         char line[200];
         check_choice("reference", "few cells and generations", small[i]);
