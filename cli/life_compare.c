@@ -59,7 +59,7 @@ static int run_filled(struct life_job *job, life *lf, struct life_cells *first,
 {
     const int status = life_job_fill(job, lf);
     if (status != CLI_DONE)
-        return status;
+        return cli_interrupted() ? CLI_DONE : status;
     if (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
         life_cells_alloc(cells, job->size.width, job->size.height) < 0 ||
         life_get(lf, 0, 0, cells) < 0 || time_engine(lf, r) < 0)
@@ -79,7 +79,7 @@ static int compare_engine(struct life_job *job, enum life_engine engine, struct 
     struct life_cells cells = {0};
     life *lf = life_job_create(job, engine);
     if (!lf) { /* too large for this engine, most likely */
-        r->reason = strdup(cli_reason());
+        r->reason = cli_interrupted() ? NULL : strdup(cli_reason());
         return CLI_DONE;
     }
     const int status = run_filled(job, lf, first, &cells, r);
@@ -108,11 +108,11 @@ static int engines_report_json(const struct life_job *job, const char *device,
                 : json_pack("{s:s, s:n, s:s}", "engine", life_engine_name((enum life_engine)e),
                             "cell_updates_per_s", "reason", r->reason ? r->reason : "interrupted"));
     }
-    json_t *report =
-        json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device", device,
-                  "rule", job->rule, "width", (json_int_t)job->size.width, "height",
-                  (json_int_t)job->size.height, "bounds", life_job_bounds(job), "generations",
-                  (json_int_t)job->generations, "engines", engines);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o, s:b}", "program", "life", "device", device,
+        "rule", job->rule, "width", (json_int_t)job->size.width, "height",
+        (json_int_t)job->size.height, "bounds", life_job_bounds(job), "generations",
+        (json_int_t)job->generations, "engines", engines, "interrupted", cli_interrupted());
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

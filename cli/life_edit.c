@@ -1,5 +1,6 @@
 /* life_edit.c - changes of a paused run by viewers: cells that they draw, and steps back through
- * a ring of earlier states, to the start at last.
+ * a ring of earlier states, to the start at last. Generations between two states of the ring are
+ * computed again.
  *
  * States are kept at the visits of a run with viewers, of small grids only: a copy takes at most
  * 128 KiB and some 0.1 ms.
@@ -10,6 +11,7 @@
 #include "message.h"
 #include "life_output.h"
 #include "life_plane.h"
+#include "life_run.h"
 
 #include <stdbool.h>
 #include <stdcl/world.h>
@@ -109,18 +111,31 @@ int life_edit_visit(struct life_job *job)
     return known ? CLI_DONE : push_state(job);
 }
 
-/* The state before the newest, or the start. */
+/* Step from the restored state to `generation`, and keep the state there. */
+static int compute_again(struct life_job *job, uint64_t generation)
+{
+    life *lf = job->engine_of_run;
+    if (life_step(lf, generation - life_generation(lf)) < 0)
+        return life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    return push_state(job);
+}
+
+/* Go to the generation or change before the newest state; past the ring, to the start. */
 static int go_back(struct life_job *job, bool to_start)
 {
     struct life_states_kept *r = job->states_kept;
     if (!r || !r->start.cells.word)
         return CLI_DONE;
+    const uint64_t at = life_generation(job->engine_of_run);
     if (to_start)
         r->end = r->first;
-    else
-        r->end -= r->end > r->first;
-    const struct state *s = r->end > r->first ? &r->state[(r->end - 1) % STATES] : &r->start;
-    return restore_state(job, s) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    else if (r->end > r->first && r->state[(r->end - 1) % STATES].generation == at)
+        r->end--;
+    const bool kept = r->end > r->first;
+    const struct state *s = kept ? &r->state[(r->end - 1) % STATES] : &r->start;
+    if (restore_state(job, s) < 0)
+        return cli_failed_call(NULL);
+    return kept && s->generation + 1 < at ? compute_again(job, at - 1) : CLI_DONE;
 }
 
 static int put_cells(struct life_job *job, const struct view_command *c)

@@ -6,6 +6,7 @@
  */
 #include "command.h"
 #include "alloc.h"
+#include "interrupt.h"
 #include "message.h"
 #include "ranks.h"
 #include "life_grid.h"
@@ -306,7 +307,7 @@ int life_job_fill(const struct life_job *job, life *lf)
     const struct life_pattern *p = &job->pattern;
     long long x, y;
     if (job->soup && life_soup(lf, job->density, job->seed) < 0)
-        return cli_failed_call(NULL);
+        return life_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
     if (!p->word)
         return CLI_DONE;
     life_job_corner(job, &x, &y);

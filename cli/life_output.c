@@ -322,8 +322,10 @@ int life_output_finish(struct life_job *job)
     const bool drawn = life_picture_is_dressed(job) || job->figures.names.n;
     if (status == CLI_DONE && (drawn || (job->outputs.n && needs_states(job))))
         status = get_whole_grid(job, &cells, &p);
+    const bool at_start = job->interrupted && life_job_generation(job) == job->started;
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        status = finish_life_output(job, &job->outputs.item[i], &p);
+        if (!cli_output_keeps_older(&job->outputs.item[i], at_start))
+            status = finish_life_output(job, &job->outputs.item[i], &p);
     if (status == CLI_DONE && cli_ranks_first())
         status = life_figures_draw(job, &p);
     free_whole_grid(&cells, &p);

@@ -33,6 +33,7 @@
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,8 +47,9 @@ enum { TREE = sizeof kernels / sizeof *kernels, RUNGS };
 static const double TREE_ACCURACY = 1e-3; /* default of --accuracy */
 
 struct rung {
-    double seconds; /* of one force sum */
+    double seconds; /* of one force sum; NaN: not timed because of an interruption */
     double error;   /* rms of the errors over rms of the accelerations */
+    bool checked;   /* the error is known */
     double tolerance;
 };
 
@@ -79,7 +81,7 @@ static int compute_reference(struct nbody_job *job, struct comparison *c)
     for (size_t k = 0; k < c->samples && !cli_interrupted(); k++)
         nbody_ref_force(b->n, job->G, job->eps, b->mass, (const double(*)[3])b->pos,
                         sample_index(job, c, k), c->right[k], NULL);
-    return CLI_DONE;
+    return cli_interrupt_status(CLI_DONE);
 }
 
 static double rms_error(const struct nbody_job *job, const struct comparison *c)
@@ -162,6 +164,7 @@ static int measure_engine(struct nbody_job *job, struct comparison *c, int k)
     if (nbody_forces(job->engine, c->found, NULL) < 0)
         return failed_or_stopped();
     c->rung[k].error = rms_error(job, c);
+    c->rung[k].checked = true;
     if ((status = time_kernel(job, k, &c->rung[k])) != CLI_DONE)
         return status;
     if (k == TREE - 1)
@@ -173,7 +176,6 @@ static int measure_engine(struct nbody_job *job, struct comparison *c, int k)
 static int measure_rung(struct nbody_job *job, struct comparison *c, int k)
 {
     job->method = k == TREE ? NBODY_TREE : NBODY_DIRECT;
-    c->rung[k].tolerance = tolerance_of(job, k);
     int status = nbody_job_engine(job, k == TREE ? NBODY_TUNED : kernels[k]);
     if (status == CLI_DONE)
         status = measure_engine(job, c, k);
@@ -182,16 +184,19 @@ static int measure_rung(struct nbody_job *job, struct comparison *c, int k)
     return status;
 }
 
+/* After an interruption, the remaining kernels are neither checked nor timed. */
 static int measure_all_rungs(struct nbody_job *job, struct comparison *c)
 {
     int status = CLI_DONE;
+    for (int k = 0; k < RUNGS; k++)
+        c->rung[k] = (struct rung){.seconds = NAN, .error = NAN, .tolerance = tolerance_of(job, k)};
     cli_progress_start(&job->progress, "kernels", RUNGS, job->common.quiet);
     for (int k = 0; k < RUNGS && status == CLI_DONE; k++) {
         cli_progress_update(&job->progress, k, rung_name(k));
         status = measure_rung(job, c, k);
     }
     cli_progress_end(&job->progress);
-    return status;
+    return cli_interrupted() ? CLI_DONE : status;
 }
 
 /* ---- The report. ----------------------------------------------------------------------------- */
@@ -223,24 +228,35 @@ static int compare_report_json(const struct nbody_job *job, const struct compari
     json_t *rungs = json_array();
     for (int k = 0; k < RUNGS; k++) {
         const struct rung *r = &c->rung[k];
-        json_array_append_new(
-            rungs, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel", rung_name(k),
-                             "seconds", cli_json_real(r->seconds), "interactions_per_s",
-                             cli_json_real(rung_rate(job, c, r)), "speedup",
-                             cli_json_real(c->rung[0].seconds / r->seconds), "limit_share",
-                             cli_json_real(fraction_of_limit(job, c, r)), "error_rms_rel",
-                             cli_json_real(r->error), "agrees", rung_agrees(r)));
+        json_array_append_new(rungs,
+                              json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
+                                        rung_name(k), "seconds", cli_json_real(r->seconds),
+                                        "interactions_per_s", cli_json_real(rung_rate(job, c, r)),
+                                        "speedup", cli_json_real(c->rung[0].seconds / r->seconds),
+                                        "limit_share", cli_json_real(fraction_of_limit(job, c, r)),
+                                        "error_rms_rel", cli_json_real(r->error), "agrees",
+                                        r->checked ? json_boolean(rung_agrees(r)) : json_null()));
     }
     json_t *compare_report =
-        json_pack("{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o}", "program", "nbody", "device",
-                  device, "n", (json_int_t)job->n, "eps", cli_json_real(job->eps), "precision",
-                  nbody_precision_names[job->precision], "bodies_checked", (json_int_t)c->samples,
-                  "error_limit", cli_json_real(c->rung[0].tolerance), "limit_interactions_per_s",
-                  cli_json_real(c->limit > 0 ? c->limit : NAN), "kernels", rungs);
+        json_pack("{s:s, s:s, s:I, s:o, s:s, s:I, s:o, s:o, s:o, s:b}", "program", "nbody",
+                  "device", device, "n", (json_int_t)job->n, "eps", cli_json_real(job->eps),
+                  "precision", nbody_precision_names[job->precision], "bodies_checked",
+                  (json_int_t)c->samples, "error_limit", cli_json_real(c->rung[0].tolerance),
+                  "limit_interactions_per_s", cli_json_real(c->limit > 0 ? c->limit : NAN),
+                  "kernels", rungs, "interrupted", cli_interrupted());
     nbody_report_units(job, compare_report);
     const int status = cli_json_print(compare_report);
     json_decref(compare_report);
     return status;
+}
+
+/* Kernels that were timed; those after them were interrupted. */
+static int rungs_timed(const struct comparison *c)
+{
+    int timed = 0;
+    while (timed < RUNGS && isfinite(c->rung[timed].seconds))
+        timed++;
+    return timed;
 }
 
 static void compare_report_text(const struct nbody_job *job, const struct comparison *c,
@@ -257,7 +273,7 @@ static void compare_report_text(const struct nbody_job *job, const struct compar
            c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "unknown");
     printf("%-14s%zu bodies against plain C; rounding error up to %s\n\n", "checked", c->samples,
            cli_text_number(&text, 2, c->rung[0].tolerance));
-    for (int k = 0; k < RUNGS; k++) {
+    for (int k = 0; k < rungs_timed(c); k++) {
         const struct rung *r = &c->rung[k];
         text_table_add(table, "%s", rung_name(k));
         text_table_add(table, "%s", cli_text_time(&text, r->seconds));
@@ -273,6 +289,8 @@ static void compare_report_text(const struct nbody_job *job, const struct compar
                        rung_agrees(r) ? "" : " WRONG");
     }
     cli_table_end(table, stdout, terminal_columns(stdout));
+    if (cli_interrupted())
+        cli_interrupt_report((uint64_t)rungs_timed(c), RUNGS, "kernels", stdout);
 }
 
 static int compare_report(const struct nbody_job *job, const struct comparison *c)
@@ -285,7 +303,7 @@ static int compare_report(const struct nbody_job *job, const struct comparison *
         compare_report_text(job, c, device);
     free(device);
     for (int k = 0; k < RUNGS; k++)
-        if (!rung_agrees(&c->rung[k]))
+        if (c->rung[k].checked && !rung_agrees(&c->rung[k]))
             status = cli_failed(
                 "kernel '%s' is wrong: its forces differ from plain C by %.2g, but %s explains at most %.2g",
                 rung_name(k), c->rung[k].error, k == TREE ? "the accuracy of the tree" : "rounding",
@@ -325,6 +343,8 @@ int nbody_job_compare(struct nbody_job *job)
     status = measure_all_rungs(job, &c);
     if (status == CLI_DONE)
         status = compare_report(job, &c);
+    if (status == CLI_DONE)
+        status = cli_interrupt_status(CLI_DONE);
     free(c.right);
     free(c.found);
     return status;

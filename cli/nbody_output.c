@@ -289,8 +289,10 @@ int nbody_output_finish(struct nbody_job *job)
         if (status != CLI_DONE)
             return status;
     }
+    const bool at_start = job->interrupted && job->total > 0 && nbody_steps(job->engine) == 0;
     for (size_t i = 0; i < job->outputs.n; i++)
-        if ((status = finish_nbody_output(job, &job->outputs.item[i])) != CLI_DONE)
+        if (!cli_output_keeps_older(&job->outputs.item[i], at_start) &&
+            (status = finish_nbody_output(job, &job->outputs.item[i])) != CLI_DONE)
             return status;
     status = nbody_figures_draw(job);
     return status == CLI_DONE ? nbody_history_finish(job) : status;

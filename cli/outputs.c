@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdcl.h>
+#include <stdcl/world.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -233,6 +234,19 @@ int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
     o->left_out = failed;
     *interrupted |= failed != 0;
     return CLI_DONE;
+}
+
+bool cli_output_keeps_older(struct cli_output *o, bool at_start)
+{
+    if (!at_start || o->kind == CLI_OUTPUT_FILM || o->kind == CLI_OUTPUT_SERIES)
+        return false;
+    bool older = o->replaces; /* by rank 0, since writing is collective */
+    if (world_broadcast(cli_world, 0, &older, sizeof older) != 0 || !older)
+        return false;
+    o->left_out = true;
+    if (cli_ranks_first())
+        cli_warn("%s: the older file is kept, because no step was made", o->file);
+    return true;
 }
 
 /* ---- Report. --------------------------------------------------------------------------------- */

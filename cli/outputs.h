@@ -84,6 +84,10 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const 
  * out and sets *interrupted. */
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted);
 
+/* True if an older file keeps its place, because the run was interrupted `at_start`, before its
+ * first step: a warning says so, and the output is left out. */
+bool cli_output_keeps_older(struct cli_output *o, bool at_start);
+
 /* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
  * a series comes from one run. */
 void cli_outputs_remove_stale(const struct cli_outputs *outputs);

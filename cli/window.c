@@ -187,6 +187,15 @@ static void wait_for_viewer(struct cli_window *w)
     w->greet_to = seconds_now() + GREET_SECONDS;
 }
 
+/* An interrupted wait ends the command before its first step: files of an earlier run stay. */
+static int interrupted_wait(void)
+{
+    cli_line_wipe();
+    if (cli_ranks_first())
+        fprintf(stderr, "%s: interrupted before the start; no file was written\n", cli_program);
+    return cli_interrupt_status(CLI_FAILED);
+}
+
 /* On rank 0, the owner of the view. */
 static int open_view(struct cli_window *w, struct view_options *about)
 {
@@ -217,9 +226,10 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
-    if (cli_window_decide(w, w->wait || (w->interactive && !w->frames)))
-        wait_for_viewer(w);
-    return CLI_DONE;
+    if (!cli_window_decide(w, w->wait || (w->interactive && !w->frames)))
+        return CLI_DONE;
+    wait_for_viewer(w);
+    return cli_ranks_interrupted(false) ? interrupted_wait() : CLI_DONE;
 }
 
 /* ---- Commands of viewers. -------------------------------------------------------------------- */
@@ -289,7 +299,9 @@ static bool is_change(const struct cli_window *w, const struct view_command *c)
 static int change_run(struct cli_window *w, const struct view_command *c, void *job)
 {
     uint64_t at = (uint64_t)w->step;
+    w->changing = true;
     const int status = w->edit(job, c, &at);
+    w->changing = false;
     w->step = w->pace.stop = w->shown.step = (double)at;
     return status;
 }
@@ -310,7 +322,7 @@ static int obey_all(struct cli_window *w, void *job)
 
 void cli_window_listen(struct cli_window *w)
 {
-    if (view_viewers(w->view))
+    if (view_viewers(w->view) && !w->changing)
         obey_all(w, NULL);
 }
 

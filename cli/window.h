@@ -63,6 +63,7 @@ struct cli_window {
     uint64_t frame;  /* of a replay */
     uint64_t frames; /* of a replay; 0: a run */
     bool waited;     /* the last visit waited for the pace */
+    bool changing;   /* a viewer's change is being carried out; its steps obey no commands */
     double seek;     /* frame requested by a viewer; below 0: none */
     struct {
         double time, step;

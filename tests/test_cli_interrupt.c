@@ -315,6 +315,7 @@ static void interrupt_leaves_json_report(void **state)
         {{.arguments = "matmul -n 4000 --engine cpu-naive --json", .worked = 0.2}, "gflops"},
         {{.arguments = "life --size 16384 --soup=0.5 -n 1e9 --json", .worked = 0.2}, NULL},
         {{.arguments = "nbody -n 20000 --steps 1000000 --json", .worked = 0.2}, NULL},
+        {{.arguments = "nbody -n 60000 --compare --json", .worked = 0.5}, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

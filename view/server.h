@@ -72,14 +72,20 @@ void latest_free(struct latest *latest);
 
 /* ---- viewer.c ---- */
 
-enum { HEADROOM = 64 }; /* bytes free before every message, for libwebsockets */
+enum {
+    HEADROOM = 64, /* bytes free before every message, for libwebsockets */
+    MOST_REFUSALS = 8
+};
 
 struct viewer {
     struct view *v;
     struct latest *latest;
     bool guest, hello_due, pong_due, end_due, again, rows_last;
     uint64_t pong;
-    const char *refused, *why; /* static texts */
+    struct {
+        const char *what, *why; /* static texts */
+    } refusal[MOST_REFUSALS];   /* not yet sent */
+    int refusals;
     struct want want;
     struct view_region former[FORMER]; /* rectangles requested earlier, of which neither they nor
                                           later ones were sent */

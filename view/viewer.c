@@ -55,7 +55,10 @@ static const char *denial(const struct viewer *w, const struct client_message *a
         return "this run cannot do that";
     if (what == VIEW_AGAIN && !over)
         return "only a run that has ended can begin again";
-    if ((what == VIEW_PUT || (back && !o->frames)) && (over || !w->latest->state.paused))
+    const bool change = what == VIEW_PUT || (back && !o->frames);
+    if (change && over)
+        return "the run has ended, so it cannot be changed any more";
+    if (change && !w->latest->state.paused)
         return "only a paused run can be changed; pause it first";
     if (what == VIEW_PUT && !is_in_grid(&o->cells, &ask->command.region))
         return "these cells lie outside the grid";
@@ -73,12 +76,17 @@ static bool viewer_pass_on(struct view *v, const struct view_command *command)
     return room;
 }
 
+/* Refusals beyond the queue replace the last one. */
 static void command(struct viewer *w, const struct client_message *ask)
 {
-    w->why = denial(w, ask);
-    if (!w->why && !viewer_pass_on(w->v, &ask->command))
-        w->why = "too much was asked for at once";
-    w->refused = w->why ? command_names[ask->command.ask] : NULL;
+    const char *why = denial(w, ask);
+    if (!why && !viewer_pass_on(w->v, &ask->command))
+        why = "too much was asked for at once";
+    if (!why)
+        return;
+    w->refusals -= w->refusals == MOST_REFUSALS;
+    w->refusal[w->refusals].what = command_names[ask->command.ask];
+    w->refusal[w->refusals++].why = why;
 }
 
 /* Forget the first n former rectangles. */
@@ -152,6 +160,13 @@ static bool viewer_text(struct viewer *w, char *t)
     return t && !w->out.failed;
 }
 
+static bool next_refusal(struct viewer *w)
+{
+    const char *what = w->refusal[0].what, *why = w->refusal[0].why;
+    memmove(w->refusal, w->refusal + 1, sizeof *w->refusal * (size_t)--w->refusals);
+    return viewer_text(w, refused_text(what, why));
+}
+
 static bool next_text(struct viewer *w)
 {
     const struct latest *s = w->latest;
@@ -159,11 +174,8 @@ static bool next_text(struct viewer *w)
     if (w->hello_due)
         return w->hello_due = false,
                viewer_text(w, hello_text(&v->about, w->guest, v->about.options.frames == 0));
-    if (w->refused) {
-        const char *what = w->refused;
-        w->refused = NULL;
-        return viewer_text(w, refused_text(what, w->why));
-    }
+    if (w->refusals)
+        return next_refusal(w);
     if (w->pong_due)
         return w->pong_due = false, viewer_text(w, pong_text(w->pong));
     if (w->says != s->says)

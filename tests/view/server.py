@@ -943,10 +943,124 @@ async def several_states():
                 assert job.process.wait(PATIENCE) == 130
 
 
+async def until_frame(ws, wanted):
+    """Return the generation of the first frame for which wanted(generation) is true."""
+    at = None
+    while at is None or not wanted(at):
+        await ws.send('{"type":"credit","n":1}')
+        at = generation_of(await frame(ws, 2))
+    return at
+
+
+async def goes_back_by_one_generation():
+    """Back from a pause at full speed: one generation at a time, and each picture equals that of a
+    run that steps to the same generation from the start."""
+    if not have_device():
+        return
+    args = [STDCL, "life", "--size", "64", "--soup=0.5", "--seed", "3", "-n", "1e9"]
+    rectangle = (0, 0, 64, 64, 0)
+    with Job(*args) as job:
+        async with job.connect() as ws:
+            await text_of(ws, "hello")
+            await ws.send(WANT)
+            await until_frame(ws, lambda at: at > 1000)
+            await ws.send('{"type":"do","what":"pause"}')
+            while not (await text_of(ws, "state"))["paused"]:
+                await ws.send('{"type":"credit","n":1}')
+            at = generation_of(await standing(ws, rectangle))
+            back = []
+            for _ in range(3):
+                await ws.send('{"type":"do","what":"step","n":-1}')
+                f = await standing(ws, rectangle)
+                while generation_of(f) == at:
+                    f = await standing(ws, rectangle)
+                assert generation_of(f) == at - 1, (at, generation_of(f))
+                at = generation_of(f)
+                back.append((at, bytes(f[64:])))
+    for at, cells_of in back:
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "at.rle")
+            subprocess.run([*args[:-1], str(at), "--engine", "reference", "--quiet", "-o", name], check=True)
+            assert live_cells(name) == {(x, y) for y in range(64) for x in range(64) if cells_of[y * 8 + x // 8] >> x % 8 & 1}
+
+
+def live_cells(name):
+    """The live cells of an RLE file whose pattern fills the grid from its corner."""
+    found, x, y, n = set(), 0, 0, ""
+    with open(name) as f:
+        lines = [line.strip() for line in f]
+    for c in "".join(line for line in lines if line[0] not in "#x"):
+        if c.isdigit():
+            n += c
+            continue
+        many = int(n or 1)
+        if c == "o":
+            found |= {(x + k, y) for k in range(many)}
+        x, y, n = (0, y + many, "") if c == "$" else (x + many, y, "")
+    return found
+
+
+async def refusals_are_all_sent():
+    """Each refusal arrives, although another command follows at once; after the end a change is
+    refused because the run has ended."""
+    with Run("points") as run:
+        async with run.connect() as ws:
+            await text_of(ws, "hello")
+            for what in ("seek", "again"):
+                await ws.send('{"type":"do","what":"%s"%s}' % (what, ',"frame":1' if what == "seek" else ""))
+            await ws.send('{"type":"do","what":"pause"}')
+            assert [(await text_of(ws, "refused"))["what"] for _ in range(2)] == ["seek", "again"]
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder, Terminal(folder, STDCL, "life", "--size", "64", "-n", "3", "--view", "--no-browser") as job:
+        async with job.connect() as ws:
+            await text_of(ws, "hello")
+            await ws.send(WANT)
+            f = None
+            while f is None or not flags_of(f) & LAST:
+                await ws.send('{"type":"credit","n":1}')
+                f = await frame(ws, 2)
+            await ws.send('{"type":"do","what":"step","n":-1}')
+            assert "has ended" in (await text_of(ws, "refused"))["text"]
+            job.read(PATIENCE, "stays open")
+            job.process.send_signal(signal.SIGINT)
+            await closing(ws)
+
+
+async def interrupt_before_start_keeps_files():
+    """Ctrl-C before the first step, while the run waits for a viewer or is paused, leaves an older
+    output as it was."""
+    if not have_device():
+        return
+    for program in (["nbody", "--ic", "figure8", "--steps", "300", "-o", "a.tab"], ["life", "--size", "64", "-n", "300", "-o", "a.rle"],
+                    ["nbody", "--ic", "figure8", "--steps", "300", "--csv", "a.csv"]):
+        for viewed in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                name = os.path.join(folder, program[-1])
+                with open(name, "w") as f:
+                    f.write("older\n")
+                with Terminal(folder, STDCL, *program[:-1], name, "--view", "--no-browser") as job:
+                    if viewed:
+                        async with job.connect() as ws:
+                            await ws.send('{"type":"do","what":"pause"}')
+                            while not (await text_of(ws, "state"))["paused"]:
+                                pass
+                            job.process.send_signal(signal.SIGINT)
+                            assert job.process.wait(PATIENCE) == 130
+                    else:
+                        job.read(PATIENCE, "first viewer")
+                        job.process.send_signal(signal.SIGINT)
+                        assert job.process.wait(PATIENCE) == 130
+                    job.read(1)
+                    assert ("is kept" if viewed else "no file was written") in job.said, job.said
+                with open(name) as f:
+                    assert f.read() == "older\n", program
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
-         several_states,
+         several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
