@@ -1099,7 +1099,7 @@ static void view_refuses_changes_with_reasons(void **state)
     assert_non_null(strstr(refusal_of(&w, again), "cannot do that"));
     v.about.options.can = VIEW_CAN_PUT | VIEW_CAN_AGAIN;
     latest.ending = strdup("done");
-    assert_non_null(strstr(refusal_of(&w, inside), "pause it first"));
+    assert_non_null(strstr(refusal_of(&w, inside), "the run has ended"));
     assert_string_equal(refusal_of(&w, again), "");
     assert_int_equal(v.commands, 3);
     viewer_free(&w);
