@@ -250,7 +250,7 @@ static int compare_report_json(const struct nbody_job *job, const struct compari
     return status;
 }
 
-/* Kernels that were timed; those after them were interrupted. */
+/* Number of kernels that were timed before the run ended or was interrupted. */
 static int rungs_timed(const struct comparison *c)
 {
     int timed = 0;

@@ -85,9 +85,9 @@ enum {
 };
 
 /* 0 if a call knows all of these flags, else -1 after fail(). command_flags_check also refuses
- * CL_EVENT_WAIT with CL_EVENT_NOWAIT. internal: flags of the loader that are not public. */
+ * CL_EVENT_WAIT with CL_EVENT_NOWAIT. */
 int command_flags_check(int flags, int known, const char *call);
-int loader_flags_check(int flags, int internal, const char *call);
+int loader_flags_check(int flags, const char *call);
 int memory_flags_check(int flags, int known, const char *call);
 
 /* ---- device.c ---- */

@@ -51,11 +51,10 @@ int command_flags_check(int flags, int known, const char *call)
     return 0;
 }
 
-int loader_flags_check(int flags, int internal, const char *call)
+int loader_flags_check(int flags, const char *call)
 {
     const int known = CLLD_LAZY | CLLD_NOW | CLLD_NOBUILD | CLLD_CACHE | CLLD_GLOBAL;
-    const int unknown = flags & ~(known | internal);
-    return unknown ? flags_refuse(unknown, known, loader_flags, call) : 0;
+    return flags & ~known ? flags_refuse(flags & ~known, known, loader_flags, call) : 0;
 }
 
 int memory_flags_check(int flags, int known, const char *call)

@@ -9,7 +9,7 @@
 /* True if the program gives a flag that is none, or one of the library's own. */
 static bool bad_flags(int flags, const char *call)
 {
-    return loader_flags_check(flags, 0, call) != 0;
+    return loader_flags_check(flags, call) != 0;
 }
 
 /* As open_bytes, for a source that may be a template. */

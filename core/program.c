@@ -85,8 +85,7 @@ void *program_open(struct program *p, bool complete, int flags, const char *call
 {
     if (!complete)
         fail(ENOMEM, 0, "%s: out of memory on the host", call);
-    if (!complete || loader_flags_check(flags, CLLD_LIBRARY, call) != 0 ||
-        (!(flags & (CLLD_LAZY | CLLD_NOBUILD)) && program_build(p, call) != 0)) {
+    if (!complete || (!(flags & (CLLD_LAZY | CLLD_NOBUILD)) && program_build(p, call) != 0)) {
         program_free(p);
         return NULL;
     }

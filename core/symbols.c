@@ -223,7 +223,7 @@ static cl_kernel kernel_by_name(CLCONTEXT *cp, void *handle, const char *name, c
 
 STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags)
 {
-    if (loader_flags_check(flags, 0, "clsym") != 0)
+    if (loader_flags_check(flags, "clsym") != 0)
         return NULL;
     return kernel_by_name(cp, handle, name, "clsym");
 }
