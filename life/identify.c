@@ -3,9 +3,9 @@
  *
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
  * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. At each
- * power of two the populations so far are searched for a period: linear growth, if HashLife confirms
- * it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart, which are
- * then identified one by one.
+ * power of two the populations so far are searched for a period: linear growth, if HashLife
+ * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
+ * which are then identified one by one.
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
