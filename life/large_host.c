@@ -1,10 +1,10 @@
 /* large_host.c - Larger than Life in plain C: the engine "reference" under these rules.
  *
  * A cell is a byte. A generation computes a box: the nonzero cells, and the cells that have one of
- * them in their neighbourhood. Rows are loops over counts of one, two or four bytes, which compilers
- * vectorize (large_host.h). A square is summed by columns, from row to row, and then along the row
- * by sums of 1, 2, 4 ... columns. Other neighbourhoods are lists of runs of equal weight in a row,
- * each the difference of two prefix sums.
+ * them in their neighbourhood. Rows are loops over counts of one, two or four bytes, which
+ * compilers vectorize (large_host.h). A square is summed by columns, from row to row, and then
+ * along the row by sums of 1, 2, 4 ... columns. Other neighbourhoods are lists of runs of equal
+ * weight in a row, each the difference of two prefix sums.
  *
  * The scalar definition is in larger_than_life.c; tests compare the two.
  * SPDX-License-Identifier: MIT
@@ -104,8 +104,9 @@ static void large_host_free(life *lf)
     struct large_host *h = lf->state;
     if (!h)
         return;
-    void *const all[] = {h->run,   h->cells[0], h->cells[1], h->value[0], h->value[1], h->born,
-                         h->stays, h->count,    h->work[0],  h->work[1],  h->sums,     h->row_lives};
+    void *const all[] = {h->run,      h->cells[0], h->cells[1], h->value[0],
+                         h->value[1], h->born,     h->stays,    h->count,
+                         h->work[0],  h->work[1],  h->sums,     h->row_lives};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     life_cells_free(&h->image);

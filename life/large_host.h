@@ -1,7 +1,7 @@
 /* large_host.h - Larger than Life in plain C: loops over rows of counts (large_host.c).
  *
- * Included once for each type T of a count, with NAME(x) as the name of a function for T. Counts are
- * modulo 2^8, 2^16 or 2^32, whichever is more than the span of the rule's counts, so they may
+ * Included once for each type T of a count, with NAME(x) as the name of a function for T. Counts
+ * are modulo 2^8, 2^16 or 2^32, whichever is more than the span of the rule's counts, so they may
  * pass through values outside of it.
  * SPDX-License-Identifier: MIT
  */
@@ -28,8 +28,9 @@ HOST_VECTORS static void NAME(add_sums)(T *restrict to, const T *restrict from, 
         to[x] = (T)(to[x] + from[x]);
 }
 
-/* count[x] = sum of `window` entries of `from` from x on, for n values of x. `window` is odd; `from` and
- * both spare arrays have n + window - 1 entries. A spare array has the sums of 2, 4, 8 ... entries. */
+/* count[x] = sum of `window` entries of `from` from x on, for n values of x. `window` is odd;
+ * `from` and both spare arrays have n + window - 1 entries. The spare arrays hold sums of 2, 4, 8
+ * ... entries. */
 static void NAME(slide)(T *count, const T *from, T *const spare[2], size_t window, size_t n)
 {
     size_t done = 1;
@@ -99,8 +100,8 @@ static void NAME(listed)(const struct large_counts *counts, const T *count, unsi
 {
     memset(is, 0, n);
     for (unsigned i = 0; i < counts->n; i++)
-        NAME(within)(is, count, (T)counts->of[i].least,
-                     (T)(counts->of[i].most - counts->of[i].least), n);
+        NAME(within)
+    (is, count, (T)counts->of[i].least, (T)(counts->of[i].most - counts->of[i].least), n);
 }
 
 /* ---- A generation. --------------------------------------------------------------------------- */

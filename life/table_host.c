@@ -1,9 +1,9 @@
 /* table_host.c - rules by a table of 512 neighbourhoods in plain C: rows of the engine "reference"
  * on tori and planes.
  *
- * The live cells of a column of three are a code of three bits, 0, 3 and 6, so that the index of a
- * neighbourhood is the code of the column to the left, the cell's own, shifted by one, and the one to
- * the right, shifted by two.
+ * The live cells of a column of three are a code of three bits, 0, 3 and 6. The index of a
+ * neighbourhood is the code of the column to the left, the code of the cell's own column shifted by
+ * one, and the code of the column to the right shifted by two.
  * SPDX-License-Identifier: MIT
  */
 #include "life/table_host.h"
