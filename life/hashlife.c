@@ -71,7 +71,9 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
         const struct life_rule counts = counts_of(of[i]);
         h->conway =
             !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
-        if (!h->conway)
+        if (i && !h->alternates)
+            h->logic[i] = h->logic[0];
+        else if (!h->conway)
             life_logic_find(&counts, &h->logic[i]);
     }
     return 0;
