@@ -198,14 +198,14 @@ static void choose_plane(struct life_job *job)
             : "the pattern has no grid and runs on an unbounded plane";
 }
 
-/* True if a rule of Larger than Life counts all cells of a square alike. */
+/* True if a rule of Larger than Life has the square as its neighbourhood. */
 static bool rule_has_square(const char *rule)
 {
     const char *shape = strpbrk(rule, "Nn");
     return !shape || toupper((unsigned char)shape[1]) == 'M';
 }
 
-/* Nanoseconds of processor time in which plain C updates a cell, on one core. */
+/* Nanoseconds of processor time for a cell and generation in plain C. */
 static double host_ns(const struct life_job *job)
 {
     const int range = job->transitions ? 1 : life_rule_range(job->rule);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 # stdcl_defer(TARGET MODULE NAME): compile a target with the headers of a pkg-config module, and define
-# STDCL_NAME_LIBRARY as the name by which the program opens its library: the soname, with its path if the linker does
-# not search there. If the module has no shared library with a soname, the target is linked with it as usual.
+# STDCL_NAME_LIBRARY as the library's name for dlopen: its soname, with a path if the linker does not search there. If the
+# module has no shared library with a soname, the target is linked with it as usual.
 function(stdcl_defer target module name)
   set(package PkgConfig::${module})
   get_target_property(libs ${package} INTERFACE_LINK_LIBRARIES)

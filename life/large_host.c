@@ -60,7 +60,7 @@ static size_t wrapped(long i, size_t n)
     return (size_t)((i % (long)n + (long)n) % (long)n);
 }
 
-/* Read the weights of the cells of row y, from `columns` before the area to as many after it. */
+/* Read the weights of the cells of row y, from `columns` before the area to `columns` after it. */
 static void large_values(const struct large_host *h, const struct large_area *a, long y,
                          unsigned char *value)
 {
@@ -114,7 +114,7 @@ static void large_host_free(life *lf)
     lf->state = NULL;
 }
 
-/* Bytes in which all counts of a rule differ. */
+/* Bytes of a count; the counts of a rule differ modulo 2^(8 bytes). */
 static unsigned bytes_of_counts(const struct life_large *l)
 {
     const int most = large_most(l), least = large_least(l);
