@@ -160,6 +160,7 @@ def main():
                            help="folder of .rule files")
     arguments.add_argument("--generations", type=int, default=100)
     arguments.add_argument("--runs", type=int, default=3, help="of each program")
+    arguments.add_argument("--every", type=int, default=1, help="measure every N-th file")
     arguments.add_argument("--seconds", type=int, default=60, help="limit of a run")
     arguments.add_argument("--long", type=float, default=2,
                            help="CPU seconds of a run that is not repeated")
@@ -170,7 +171,7 @@ def main():
     programs = {"stdcl": [options.stdcl, "bgolly", "-s", rules],
                 "bgolly": [options.bgolly, "-s", rules]}
     rows = []
-    for file in files_of(options.files):
+    for file in list(files_of(options.files))[::options.every]:
         rows.append(measure(file, programs, options))
         print(rows[-1]["file"], *(rows[-1][n]["cpu_s"] for n in programs),
               rows[-1].get("ratio", "-"),
@@ -184,6 +185,7 @@ def main():
         "machine": machine(),
         "generations": options.generations,
         "runs": options.runs,
+        "every": options.every,
         "summary": summary(rows),
         "files": rows,
     }
