@@ -14,6 +14,7 @@
 #include "life_grid.h"
 #include "life_run.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stdcl/world.h>
@@ -197,18 +198,36 @@ static void choose_plane(struct life_job *job)
             : "the pattern has no grid and runs on an unbounded plane";
 }
 
-/* Most updates of cells in a small run. Plain C makes about 10^7 a second, in proportion to the
- * neighbourhood; compiling a kernel takes 2 to 3 s. */
-static const double FEW_UPDATES = 1 << 21;
+/* True if a rule of Larger than Life has the square as its neighbourhood. */
+static bool rule_has_square(const char *rule)
+{
+    const char *shape = strpbrk(rule, "Nn");
+    return !shape || toupper((unsigned char)shape[1]) == 'M';
+}
+
+/* Nanoseconds of processor time for a cell and generation in plain C. */
+static double host_ns(const struct life_job *job)
+{
+    const int range = job->transitions ? 1 : life_rule_range(job->rule);
+    if (range <= 1 && (job->transitions || job->bounds == LIFE_JOINED))
+        return 100;
+    if (range <= 1)
+        return 2;
+    const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
+    return bytes * (rule_has_square(job->rule) ? 0.5 : 0.1 * (2 * range + 1));
+}
+
+/* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel
+ * 2 to 3 s. */
+static const double SMALL_SECONDS = 0.25;
 
 void life_choice_small(struct life_job *job)
 {
-    const int range = job->transitions ? 1 : life_rule_range(job->rule);
-    const double side = 2. * (range > 1 ? range : 1) + 1,
-                 work = (double)job->size.width * (double)job->size.height *
-                        (double)job->generations * (range > 1 ? side * side : 1);
+    const double seconds = 1e-9 * host_ns(job) * (double)job->size.width *
+                           (double)job->size.height * (double)job->generations;
     if (!job->any_engine || job->engine != LIFE_PACKED || job->watch || job->until_stable ||
-        job->window.wanted || job->window.record || world_size(cli_world) > 1 || work > FEW_UPDATES)
+        job->window.wanted || job->window.record || world_size(cli_world) > 1 ||
+        seconds > SMALL_SECONDS)
         return;
     job->engine = LIFE_REFERENCE;
     if (job->common.explain && cli_ranks_first())

@@ -33,8 +33,11 @@
 
 enum { SLOTS = 64 };
 
+/* The process that owns a slot; 0: free; -1: being filled in. Apart from the slots, which cover
+ * 64 pages of memory, and usually are all free. */
+static atomic_int slot_owner[SLOTS];
+
 static struct slot {
-    atomic_int owner;          /* the process; 0: free; -1: being filled in */
     ino_t inode;               /* after the rename, a file of the old name is another program's */
     const char *const *within; /* of a folder: names of the files it may contain; NULL: a file */
     char path[PATH_MAX];
@@ -48,12 +51,12 @@ static int slot_register(const char *path, const char *const *within)
         return -1;
     for (int i = 0; i < SLOTS; i++) {
         int none = 0;
-        if (!atomic_compare_exchange_strong(&slots[i].owner, &none, -1))
+        if (!atomic_compare_exchange_strong(&slot_owner[i], &none, -1))
             continue;
         strcpy(slots[i].path, path); /* make_temporary checked the length */
         slots[i].inode = info.st_ino;
         slots[i].within = within;
-        atomic_store(&slots[i].owner, (int)getpid());
+        atomic_store(&slot_owner[i], (int)getpid());
         return i;
     }
     errno = EMFILE;
@@ -62,15 +65,16 @@ static int slot_register(const char *path, const char *const *within)
 
 static void slot_free(int slot)
 {
-    atomic_store(&slots[slot].owner, 0);
+    atomic_store(&slot_owner[slot], 0);
 }
 
 /* True if the file is this process's and exists; a forked child leaves its parent's files alone. */
-static bool slot_is_ours(const struct slot *s)
+static bool slot_is_ours(int slot)
 {
     struct stat info;
-    return atomic_load(&s->owner) == (int)getpid() && lstat(s->path, &info) == 0 &&
-           info.st_ino == s->inode;
+    const int owner = atomic_load(&slot_owner[slot]);
+    return owner > 0 && owner == (int)getpid() && lstat(slots[slot].path, &info) == 0 &&
+           info.st_ino == slots[slot].inode;
 }
 
 static void slot_remove_folder(const char *path, const char *const *within)
@@ -106,11 +110,11 @@ void outfile_unlink_all(void)
     int before = errno;
     for (int left = 1000; atomic_load(&making) > 0 && left > 0; left--)
         poll(NULL, 0, 1);
-    for (size_t i = 0; i < SLOTS; i++)
-        if (slot_is_ours(&slots[i]) && !slots[i].within)
+    for (int i = 0; i < SLOTS; i++)
+        if (slot_is_ours(i) && !slots[i].within)
             unlink(slots[i].path);
-    for (size_t i = 0; i < SLOTS; i++) /* folders after the files in them */
-        if (slot_is_ours(&slots[i]) && slots[i].within)
+    for (int i = 0; i < SLOTS; i++) /* folders after the files in them */
+        if (slot_is_ours(i) && slots[i].within)
             slot_remove_folder(slots[i].path, slots[i].within);
     errno = before;
 }
@@ -136,7 +140,7 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
 void outfile_folder_remove(const char *path)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (slot_is_ours(&slots[i]) && slots[i].within && strcmp(slots[i].path, path) == 0) {
+        if (slot_is_ours(i) && slots[i].within && strcmp(slots[i].path, path) == 0) {
             slot_remove_folder(path, slots[i].within);
             slot_free(i);
         }

@@ -26,6 +26,8 @@ int hdf5_run(const char *name, int (*work)(struct watchdog *w, void *arg), void 
     if (atomic_load(&lost))
         return clerror_set(EBUSY, "%s: cannot be read: libhdf5 is still busy with a damaged file",
                            name);
+    if (hdf5_library_open() < 0)
+        return -1;
     H5dont_atexit(); /* at exit the library would wait for a thread that does not return */
     const int status = watchdog_run(work, arg, hdf5_seconds);
     if (status <= 0)

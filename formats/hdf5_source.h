@@ -10,7 +10,7 @@
 
 #include "formats/watchdog.h"
 
-#include <hdf5.h>
+#include "formats/hdf5_library.h"
 #include <stdbool.h>
 #include <stddef.h>
 

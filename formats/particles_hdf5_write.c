@@ -17,7 +17,7 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
 
 #else
 
-#include <hdf5.h>
+#include "formats/hdf5_library.h"
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -295,6 +295,8 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
     if (first && !out->temporary)
         return clerror_set(ESPIPE, "%s: HDF5 cannot be written to a pipe or device; name a file",
                            out->name);
+    if (hdf5_library_open() < 0)
+        return -1;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = without_times(H5P_FILE_CREATE);
     H5Pset_file_locking(access, false, true);

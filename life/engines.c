@@ -10,8 +10,8 @@
 #include <string.h>
 
 extern const struct life_backend life_packed_backend, life_topology_backend, life_bitplanes_backend,
-    life_bytes_backend, life_padded_backend, life_reference_backend, life_hashlife_backend,
-    life_sparse_backend;
+    life_bytes_backend, life_padded_backend, life_reference_backend, life_large_host_backend,
+    life_hashlife_backend, life_sparse_backend;
 
 #define ON(x) (1u << LIFE_##x)
 enum {
@@ -20,7 +20,8 @@ enum {
     PLANES = ON(UNBOUNDED),
     TABLES = ON(FORM_TABLE),
     TREES = TABLES | ON(FORM_TREE),
-    ALL = TREES | ON(FORM_OWN)
+    SUMS = ON(FORM_SUMS),
+    ALL = TREES | SUMS | ON(FORM_OWN)
 };
 
 /* Faster engines first. */
@@ -38,6 +39,8 @@ static const struct life_engine_row engines[] = {
      "an int a cell, in local memory"},
     {LIFE_GLOBAL, &life_padded_backend, GRIDS, TABLES, 2, LIFE_B0_ANY, LIFE_ONE_DEVICE, false,
      "an int a cell"},
+    {LIFE_REFERENCE, &life_large_host_backend, FLAT, SUMS, 256, LIFE_B0_ANY, LIFE_HOST, false,
+     "plain C, a byte a cell, by sums of rows"},
     {LIFE_REFERENCE, &life_reference_backend, GRIDS, ALL, 256, LIFE_B0_ANY, LIFE_HOST, false,
      "plain C, a byte a cell"},
     {LIFE_HASHLIFE, &life_hashlife_backend, PLANES, TREES, 256, LIFE_B0_INVERTED, LIFE_HOST, false,

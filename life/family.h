@@ -17,6 +17,7 @@
 enum life_form {
     LIFE_FORM_TABLE, /* `table` of live neighbours; dying states count up (Generations) */
     LIFE_FORM_TREE,  /* a transition tree of the neighbours' states (transitions.h) */
+    LIFE_FORM_SUMS,  /* sums of the neighbours' weights, of any range (large_rule.h) */
     LIFE_FORM_OWN    /* the family's own reference and kernel */
 };
 

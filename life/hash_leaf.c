@@ -7,19 +7,11 @@
  */
 #include "life/hash_leaf.h"
 #include "life/logic.h"
+#include "life/vectors.h"
 
 #include <string.h>
 
 enum { ROWS = 32 };
-
-/* With compiler support, build a second version for CPUs with 256-bit vectors, chosen at load
- * time. */
-#if defined __x86_64__ && defined __GNUC__ && defined __gnu_linux__ && !defined __clang__ &&       \
-    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define VECTORS __attribute__((target_clones("avx2", "default"), optimize("O3")))
-#else
-#define VECTORS
-#endif
 
 static inline uint32_t leaf_majority(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -45,7 +37,7 @@ static inline void leaf_add(const uint32_t *restrict cell, uint32_t *restrict b,
 }
 
 /* B3/S23: alive with three in the block, or with four including the cell. */
-VECTORS static void step_conway(uint32_t *restrict cell, int generations)
+LIFE_VECTORS static void step_conway(uint32_t *restrict cell, int generations)
 {
     uint32_t b[ROWS], k[ROWS], p[ROWS], q[ROWS];
     for (int g = 0; g < generations; g++) {
@@ -59,7 +51,8 @@ VECTORS static void step_conway(uint32_t *restrict cell, int generations)
 
 /* Any outer-totalistic rule, by its circuit (logic.c): bit a << 2 | b << 1 | c of a step's table
  * is its value. */
-VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int generations)
+LIFE_VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell,
+                                    int generations)
 {
     uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
     for (int g = 0; g < generations; g++) {
@@ -89,14 +82,18 @@ VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell
 /* Next middle of each block of 4 x 4 cells, with cell (x, y) in bit 4 y + x. */
 void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
 {
-    for (unsigned cells = 0; cells < 1 << 16; cells++) {
-        middle[cells] = 0;
-        for (unsigned i = 0; i < 4; i++) {
-            const unsigned corner = cells >> (4 * (i / 2) + i % 2);
-            const unsigned block = (corner & 7) | (corner >> 4 & 7) << 3 | (corner >> 8 & 7) << 6;
-            middle[cells] |= (uint8_t)(life_table_next(rule, block) << i);
+    static const unsigned rows = 1 << 12; /* contents of three rows of four cells */
+    uint8_t two[1 << 12];                 /* next states of the two cells in the middle */
+    for (unsigned cells = 0; cells < rows; cells++) {
+        two[cells] = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            const unsigned block =
+                (cells >> i & 7) | (cells >> (4 + i) & 7) << 3 | (cells >> (8 + i) & 7) << 6;
+            two[cells] |= (uint8_t)(life_table_next(rule, block) << i);
         }
     }
+    for (unsigned cells = 0; cells < 1 << 16; cells++)
+        middle[cells] = (uint8_t)(two[cells & (rows - 1)] | two[cells >> 4] << 2);
 }
 
 /* Other rules, by the table of 4 x 4 cells. */

@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 
 /* Squares that a thread reserves at a time; prefetch distance while the table grows. */
-enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12 };
+enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12, SMALL_PAGES = 1 << 21 };
 
 static const size_t NODE_BYTES = sizeof(struct node);
 
@@ -39,7 +39,8 @@ static void *addresses(size_t bytes)
     if (p == MAP_FAILED)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(p, bytes, MADV_HUGEPAGE); /* access is random: fewer, larger pages */
+    if (bytes > SMALL_PAGES) /* access is random: fewer, larger pages; but not for small trees */
+        madvise((char *)p + SMALL_PAGES, bytes - SMALL_PAGES, MADV_HUGEPAGE);
 #endif
     return p;
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 64 };
@@ -70,7 +71,9 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
         const struct life_rule counts = counts_of(of[i]);
         h->conway =
             !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
-        if (!h->conway)
+        if (i && !h->alternates)
+            h->logic[i] = h->logic[0];
+        else if (!h->conway)
             life_logic_find(&counts, &h->logic[i]);
     }
     return 0;
@@ -90,7 +93,8 @@ static void hashlife_free(life *lf)
     hash_nodes_close(h);
     pthread_mutex_destroy(&h->lock);
     pthread_cond_destroy(&h->change);
-    free(h->worker);
+    if (h->worker)
+        munmap(h->worker, h->threads * sizeof *h->worker);
     free(h->middle[0]);
     free(h->middle[1]);
     free(h->added);
@@ -98,20 +102,20 @@ static void hashlife_free(life *lf)
     lf->state = NULL;
 }
 
+/* Pages of workers that are never touched cost nothing: most batches of a small run. */
 static int hashlife_create_workers(struct hashlife *h)
 {
-    h->worker = aligned_alloc(64, h->threads * sizeof *h->worker);
-    if (!h->worker)
+    h->worker = mmap(NULL, h->threads * sizeof *h->worker, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (h->worker == MAP_FAILED) {
+        h->worker = NULL;
         return clerror_set(ENOMEM, "life: out of memory for an engine");
+    }
     for (unsigned t = 0; t < h->threads; t++) {
         struct worker *w = &h->worker[t];
         w->h = h;
         w->id = (uint8_t)(t + 1);
         w->reverse = t % 2 != 0;
-        w->items = 0;
-        for (int i = 0; i < NODE_LEVELS; i++)
-            w->batch[i].own = w->batch[i].deferred = w->batch[i].n = 0;
-        w->depth = w->nodes.n = w->leaves.n = 0;
     }
     return 0;
 }

@@ -141,6 +141,22 @@ bool large_has_parity(const struct life_large *l)
     return l->shape == 'L' || l->tiling == 'L';
 }
 
+size_t large_runs(const struct life_large *l, bool odd, struct large_run *run)
+{
+    const int range = (int)l->range, columns = (int)large_columns(l);
+    size_t n = 0;
+    for (int dy = -range; dy <= range; dy++)
+        for (int dx = -columns, end; dx <= columns; dx = end) {
+            const int weight = large_weight(l, dx, dy, odd);
+            for (end = dx + 1; end <= columns && large_weight(l, end, dy, odd) == weight;)
+                end++;
+            if (weight && run)
+                run[n] = (struct large_run){(short)dy, (short)dx, (short)(end - 1), (short)weight};
+            n += weight != 0;
+        }
+    return n;
+}
+
 /* Add the weights of all neighbours, or of those that count positively. */
 static int add_weights(const struct life_large *l, bool positive)
 {
@@ -159,12 +175,22 @@ int large_total(const struct life_large *l)
     return add_weights(l, false) * (int)large_state_weight(l, 1);
 }
 
-int large_most(const struct life_large *l)
+static int large_most_state(const struct life_large *l)
 {
     unsigned most = 0;
     for (unsigned state = 0; state < l->states; state++)
         most = large_state_weight(l, state) > most ? large_state_weight(l, state) : most;
-    return add_weights(l, true) * (int)most;
+    return (int)most;
+}
+
+int large_most(const struct life_large *l)
+{
+    return add_weights(l, true) * large_most_state(l);
+}
+
+int large_least(const struct life_large *l)
+{
+    return (add_weights(l, false) - add_weights(l, true)) * large_most_state(l);
 }
 
 /* ---- Counts. --------------------------------------------------------------------------------- */
@@ -182,6 +208,11 @@ enum large_inverted large_inversion(const struct life_large *l)
     if (l->states > 2 || !large_counts_have(&l->birth, 0))
         return LARGE_PLAIN;
     return large_counts_have(&l->survival, large_total(l)) ? LARGE_INVERTED : LARGE_ALTERNATING;
+}
+
+bool large_is_inverted(enum large_inverted how, uint64_t generation)
+{
+    return how == LARGE_INVERTED || (how == LARGE_ALTERNATING && (generation & 1));
 }
 
 static int intervals_order(const void *a, const void *b)

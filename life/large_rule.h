@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { LARGE_RANGE_MAX = 500, LARGE_INTERVALS = 256 };
 
@@ -55,6 +56,17 @@ bool large_has_parity(const struct life_large *l);
 int large_total(const struct life_large *l);
 int large_most(const struct life_large *l);
 
+/* The least possible count: 0, or less with negative weights. */
+int large_least(const struct life_large *l);
+
+/* Neighbours of equal weight in a row: columns first ... last, `dy` rows away. */
+struct large_run {
+    short dy, first, last, weight;
+};
+
+/* List the runs around even or odd cells into run[], unless it is NULL; return their number. */
+size_t large_runs(const struct life_large *l, bool odd, struct large_run *run);
+
 /* True if the counts include n. */
 bool large_counts_have(const struct large_counts *counts, int n);
 
@@ -62,5 +74,8 @@ bool large_counts_have(const struct large_counts *counts, int n);
  * invert them, as in Golly, so that an empty background stays empty. */
 enum large_inverted { LARGE_PLAIN, LARGE_INVERTED, LARGE_ALTERNATING };
 enum large_inverted large_inversion(const struct life_large *l);
+
+/* True if the cells of a generation are stored inverted. */
+bool large_is_inverted(enum large_inverted how, uint64_t generation);
 
 #endif

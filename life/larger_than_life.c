@@ -51,12 +51,6 @@ static struct life_large large_of(const struct life_family *rule)
     return l;
 }
 
-/* True if the cells of a generation are stored inverted. */
-static bool large_is_inverted(enum large_inverted how, uint64_t generation)
-{
-    return how == LARGE_INVERTED || (how == LARGE_ALTERNATING && (generation & 1));
-}
-
 /* ---- The scalar reference. ------------------------------------------------------------------- */
 
 struct large_grid {
@@ -124,28 +118,6 @@ static int large_half(const struct life_large *l, int dy)
     while (half > 0 && !large_weight(l, half, dy, false))
         half--;
     return half;
-}
-
-/* Neighbours of equal weight in a row of the neighbourhood. */
-struct large_run {
-    short dy, first, last, weight;
-};
-
-/* List the runs around even or odd cells into run[], unless it is NULL; return their number. */
-static size_t large_runs(const struct life_large *l, bool odd, struct large_run *run)
-{
-    const int range = (int)l->range, columns = (int)large_columns(l);
-    size_t n = 0;
-    for (int dy = -range; dy <= range; dy++)
-        for (int dx = -columns, end; dx <= columns; dx = end) {
-            const int weight = large_weight(l, dx, dy, odd);
-            for (end = dx + 1; end <= columns && large_weight(l, end, dy, odd) == weight;)
-                end++;
-            if (weight && run)
-                run[n] = (struct large_run){(short)dy, (short)dx, (short)(end - 1), (short)weight};
-            n += weight != 0;
-        }
-    return n;
 }
 
 /* Runs of both parities; 0 without lists. */
@@ -267,7 +239,7 @@ static const struct bytes_method large_bytes = {.choose = large_choose,
                                                 .start_before = large_start_sums};
 
 const struct life_family_row life_large_family = {.kind = "Larger than Life",
-                                                  .form = LIFE_FORM_OWN,
+                                                  .form = LIFE_FORM_SUMS,
                                                   .bounds = LIFE_ON_FLAT,
                                                   .parse = large_parse,
                                                   .reference = large_reference,

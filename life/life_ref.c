@@ -3,13 +3,16 @@
  *
  * A cell is a byte, and neighbours are counted one by one. On a torus, a neighbour beyond the edge
  * is the cell at the opposite edge, which in a very narrow grid is the cell itself. On a plane all
- * cells outside are dead. For other topologies grid.c maps places to cells.
+ * cells outside are dead. For other topologies grid.c maps places to cells. The engine takes its
+ * rows from table_host.c where the rule is a table, and large_host.c replaces it under Larger than
+ * Life; both are compared with this file.
  * SPDX-License-Identifier: MIT
  */
 #include "life/cells.h"
 #include "life/counting.h"
 #include "life/engine.h"
 #include "life/reference.h"
+#include "life/table_host.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +99,8 @@ enum { TOLD_EVERY = 1 << 22 }; /* cells between two reports of progress */
 
 struct reference {
     unsigned char *now, *next;
-    struct life_cells image; /* packed rows for the caller, plane after plane */
+    struct life_cells image;       /* packed rows for the caller, plane after plane */
+    struct life_table_host *table; /* NULL: the rows of the scalar reference */
 };
 
 static void reference_free(life *lf)
@@ -107,6 +111,7 @@ static void reference_free(life *lf)
     free(r->now);
     free(r->next);
     life_cells_free(&r->image);
+    life_table_host_close(r->table);
     free(r);
     lf->state = NULL;
 }
@@ -127,7 +132,10 @@ static int reference_create(life *lf, const struct life_options *options)
         r->now = calloc(lf->width * lf->height, 1);
         r->next = calloc(lf->width * lf->height, 1);
     }
-    if (!r->now || !r->next) {
+    const bool by_table = lf->rule.row->form == LIFE_FORM_TABLE && lf->bounds != LIFE_JOINED;
+    if (by_table)
+        r->table = life_table_host_open(&lf->rule, lf->width);
+    if (!r->now || !r->next || (by_table && !r->table)) {
         reference_free(lf);
         return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells",
                            bytes / 1e6, lf->width, lf->height);
@@ -169,7 +177,10 @@ static int reference_generation(life *lf)
     for (size_t y = 0, end; y < lf->height; y = end) {
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
-        if (lf->bounds == LIFE_JOINED)
+        if (r->table)
+            life_table_host_rows(r->table, &lf->rule, lf->bounds, lf->width, lf->height, y, end,
+                                 r->now, r->next);
+        else if (lf->bounds == LIFE_JOINED)
             life_ref_topology_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
         else
             life_ref_family_rows(&lf->rule, life_now(lf), lf->bounds, lf->width, lf->height, y, end,

@@ -100,16 +100,17 @@ static int find_one(struct chain *ch, struct target t, int n)
 
 /* Find a table g of variables a, b, c such that the target is a function of (g, x, y); 0 if there
  * is none. At each of the four values of (x, y), all minterms where the target is 1 must have one
- * value of g, and all where it is 0 the opposite value. */
-static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x, uint32_t y)
+ * value of g, and all where it is 0 the opposite value. `ones` and `zeros`: the minterms of a, b, c
+ * where the target is 1, and where it is 0. */
+static unsigned inner_table(const uint32_t ones[8], const uint32_t zeros[8], uint32_t x, uint32_t y)
 {
     unsigned one[4], zero[4];
     for (unsigned cell = 0; cell < 4; cell++) {
-        uint32_t place = (cell & 2 ? x : ~x) & (cell & 1 ? y : ~y) & t.care;
+        const uint32_t place = (cell & 2 ? x : ~x) & (cell & 1 ? y : ~y);
         one[cell] = zero[cell] = 0;
         for (unsigned m = 0; m < 8; m++) {
-            one[cell] |= (unsigned)!!(term[m] & place & t.value) << m;
-            zero[cell] |= (unsigned)!!(term[m] & place & ~t.value) << m;
+            one[cell] |= (unsigned)!!(ones[m] & place) << m;
+            zero[cell] |= (unsigned)!!(zeros[m] & place) << m;
         }
         if (one[cell] & zero[cell])
             return 0;
@@ -126,19 +127,22 @@ static unsigned inner_table(const uint32_t term[8], struct target t, uint32_t x,
 }
 
 /* Search for two steps: an inner one of a, b, c, and an outer one of its result and two variables.
- */
-static int find_two(struct chain *ch, struct target t, int n)
+ * `with_last`: only such that use variable n - 1; all others have been tried. */
+static int find_two(struct chain *ch, struct target t, int n, bool with_last)
 {
     const uint32_t *v = ch->var;
     for (int a = 0; a < n; a++)
         for (int b = a + 1; b < n; b++)
             for (int c = b + 1; c < n; c++) {
-                uint32_t term[8];
-                for (unsigned m = 0; m < 8; m++)
-                    term[m] = minterm(v[a], v[b], v[c], m);
-                for (int x = 0; x < n; x++)
-                    for (int y = x + 1; y < n; y++) {
-                        unsigned g = inner_table(term, t, v[x], v[y]);
+                uint32_t ones[8], zeros[8];
+                for (unsigned m = 0; m < 8; m++) {
+                    const uint32_t place = minterm(v[a], v[b], v[c], m) & t.care;
+                    ones[m] = place & t.value;
+                    zeros[m] = place & ~t.value;
+                }
+                for (int x = 0; x < n - 1; x++)
+                    for (int y = with_last && c < n - 1 ? n - 1 : x + 1; y < n; y++) {
+                        unsigned g = inner_table(ones, zeros, v[x], v[y]);
                         if (!g)
                             continue;
                         int inner = logic_append(ch, a, b, c, g);
@@ -158,7 +162,7 @@ static int find_three(struct chain *ch, struct target t, int n)
                 for (unsigned g = 1; g < 128; g++) {
                     int steps = ch->logic.steps;
                     logic_append(ch, a, b, c, g);
-                    int found = find_two(ch, t, n + 1);
+                    int found = find_two(ch, t, n + 1, true);
                     if (found >= 0)
                         return found;
                     ch->logic.steps = steps;
@@ -177,7 +181,7 @@ static int find_split(struct chain *ch, struct target t, unsigned split)
         struct target part = {t.value, t.care & (side ? x : ~x)};
         half[side] = find_one(ch, part, LIFE_INPUTS);
         if (half[side] < 0)
-            half[side] = find_two(ch, part, LIFE_INPUTS);
+            half[side] = find_two(ch, part, LIFE_INPUTS, false);
         for (unsigned next = 0; half[side] < 0 && next < LIFE_INPUTS; next++)
             if (next != split) {
                 uint32_t y = inputs[next];
@@ -196,7 +200,7 @@ void life_logic_find(const struct life_rule *rule, struct life_logic *logic)
     struct chain ch = {.logic.steps = 0};
     for (int i = 0; i < LIFE_INPUTS; i++)
         ch.var[i] = inputs[i];
-    if (find_one(&ch, t, LIFE_INPUTS) < 0 && find_two(&ch, t, LIFE_INPUTS) < 0 &&
+    if (find_one(&ch, t, LIFE_INPUTS) < 0 && find_two(&ch, t, LIFE_INPUTS, false) < 0 &&
         find_three(&ch, t, LIFE_INPUTS) < 0) {
         struct chain best = {.logic.steps = LIFE_STEPS_MAX + 1};
         for (unsigned split = 0; split < LIFE_INPUTS; split++) {

@@ -455,13 +455,14 @@ static void life_command_chooses_engine(void **state)
 {
     (void)state;
     put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
-    put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
+    put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T300\nbo$2bo$3o!\n");
     check_choice("hashlife", "has no grid", "-p free.rle -n 8");
     check_choice("hashlife", "has no grid", "-p free.rle --record r.view -n 8");
     check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23 -n 8");
     check_choice("packed", "names a grid", "-p held.rle -n 8000");
-    check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T40 -n 8000");
-    check_choice("packed", "--size applies only to bounded grids", "-p free.rle --size 99 -n 8000");
+    check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T300 -n 8000");
+    check_choice("packed", "--size applies only to bounded grids",
+                 "-p free.rle --size 300 -n 8000");
     check_choice("sparse", "--device selects", "-p free.rle --device 0 -n 8");
     check_choice("sparse", "--profile applies only to", "-p free.rle --profile -n 8");
     check_choice("packed", "--device selects", "-p free.rle --device 0 --rule 345/2/4 -n 8000");
@@ -469,8 +470,8 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4 -n 8");
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1 -n 8");
     check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle -n 8");
-    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 99 -n 8000");
-    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T40 -n 8000");
+    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 300 -n 8000");
+    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T400 -n 8000");
     check_choice("packed", "random cells", "--seed 4 -n 8000");
     check_choice("packed", "random cells", "-p free.rle --soup -n 8000");
     check_choice("reference", "selected by", "-p free.rle --engine reference -n 8");

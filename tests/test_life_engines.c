@@ -711,12 +711,51 @@ static void life_cancelled_step_is_resumed(void **state)
 }
 
 /* With an argument, only tests that differ with two devices. */
+/* The engine "reference" looks up rules by a table row by row, on any size, also narrower than a
+ * neighbourhood. */
+static void plain_c_matches_scalar_reference(void **unused)
+{
+    static const char *const rules[] = {"B3/S23",   "B03/S128", "B2-a/S12", "B2/S34H",
+                                        "B2/S013V", "345/2/4",  "/2/3",     "W110"};
+    static const size_t sizes[][2] = {{1, 1}, {2, 1}, {1, 3}, {3, 2}, {64, 5}, {67, 41}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules * 12; i++) {
+        const char *rule = rules[i / 12];
+        const size_t width = sizes[i / 2 % 6][0], height = sizes[i / 2 % 6][1], n = width * height;
+        const enum life_bounds bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS;
+        unsigned char cells[3][67 * 41];
+        struct life_family family;
+        works(life_family_parse(rule, &family));
+        for (size_t k = 0; k < n; k++)
+            cells[0][k] = (unsigned char)(life_mix(k + i) % family.states);
+        life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                      .rule = rule,
+                                                      .width = width,
+                                                      .height = height,
+                                                      .bounds = bounds});
+        ready(lf);
+        works(life_put_states(lf, 0, 0, width, height, cells[0]));
+        works(life_step(lf, 3));
+        works(life_get_states(lf, 0, 0, width, height, cells[2]));
+        life_free(lf);
+        for (uint64_t g = 0; g < 3; g++) {
+            life_ref_family_rows(&family, g, bounds, width, height, 0, height, cells[g % 2],
+                                 cells[(g + 1) % 2]);
+        }
+        for (size_t k = 0; k < n; k++)
+            if (cells[1][k] != cells[2][k])
+                fail_msg("%s on %zu x %zu: cell %zu,%zu is %d, not %d", rule, width, height,
+                         k % width, k / width, cells[2][k], cells[1][k]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(life_devices_give_same_cells),
         cmocka_unit_test(life_devices_overlapping_bands_agree),
         cmocka_unit_test(life_reference_engine_matches),
+        cmocka_unit_test(plain_c_matches_scalar_reference),
         cmocka_unit_test(life_tile_wide_torus_wraps_inside),
         cmocka_unit_test(life_impossible_shapes_are_rejected),
         cmocka_unit_test(life_cancelled_step_is_resumed),

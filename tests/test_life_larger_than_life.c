@@ -210,8 +210,7 @@ static void ltl_engines_match_definition(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED)
-            if (worlds[i].range < 100 || e == LIFE_PACKED)
-                check_ltl_world(&worlds[i], (enum life_engine)e);
+            check_ltl_world(&worlds[i], (enum life_engine)e);
 }
 
 /* Neighbourhoods of range 2, as drawn in Golly's help: the cells that count around the middle. Of
@@ -319,6 +318,21 @@ static void ltl_step_states(const char *rule, enum life_engine engine, enum life
     life_free(lf);
 }
 
+/* Advance by the scalar reference: generations 3 ... 7, as ltl_step_states. */
+static void ltl_step_scalar(const char *rule, enum life_bounds bounds, unsigned char *cells,
+                            size_t width, size_t height)
+{
+    struct life_family family;
+    unsigned char *next = malloc(width * height);
+    ready(next);
+    works(life_family_parse(rule, &family));
+    for (uint64_t g = 3; g < 8; g++) {
+        life_ref_family_rows(&family, g, bounds, width, height, 0, height, cells, next);
+        memcpy(cells, next, width * height);
+    }
+    free(next);
+}
+
 static void ltl_kernel_matches_reference(void **unused)
 {
     enum { W = 75, H = 42 };
@@ -333,7 +347,7 @@ static void ltl_kernel_matches_reference(void **unused)
                 cells[0][k] = (unsigned char)(r % 3 ? r >> 8 & 1 : (r >> 8) % states);
             }
             memcpy(cells[1], cells[0], W * H);
-            ltl_step_states(compared[i], LIFE_REFERENCE, (enum life_bounds)bounds, cells[0], W, H);
+            ltl_step_scalar(compared[i], (enum life_bounds)bounds, cells[0], W, H);
             ltl_step_states(compared[i], LIFE_PACKED, (enum life_bounds)bounds, cells[1], W, H);
             for (size_t k = 0; k < W * H; k++) {
                 if (cells[0][k] != cells[1][k])
@@ -344,6 +358,69 @@ static void ltl_kernel_matches_reference(void **unused)
             if (live == 0 || live == W * H)
                 fail_msg("%s: all cells are the same", compared[i]);
         }
+}
+
+/* Plain C computes only the box around the nonzero cells: here a patch in one place of a grid, over
+ * edges and corners, which grows or dies. */
+static void ltl_box_matches_reference(void **unused)
+{
+    enum { W = 61, H = 47, SIDE = 9 };
+    static const char *const further[] = {"R2,C4,S1-3,B0,5-9", "R3,C0,M1,S0..0,B40..45,NM",
+                                          "R2,C0,M1,S1..25,B2..25,NM",
+                                          "R5,C0,M1,S34..58,B34..45,NM"};
+    const size_t rules = sizeof compared / sizeof *compared, all = rules + 4;
+    static const size_t corner[][2] = {{26, 19}, {0, 0}, {W - SIDE, 20}, {23, H - SIDE}};
+    unsigned char cells[2][W * H];
+    (void)unused;
+    for (size_t i = 0; i < all * 4 * 2; i++) {
+        const char *rule = i / 8 < rules ? compared[i / 8] : further[i / 8 - rules];
+        const size_t *at = corner[i / 2 % 4];
+        const enum life_bounds bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS;
+        const unsigned states = (unsigned)life_rule_states(rule);
+        memset(cells, 0, sizeof cells);
+        for (size_t k = 0; k < SIDE * SIDE; k++)
+            cells[0][(at[1] + k / SIDE) * W + at[0] + k % SIDE] =
+                (unsigned char)(life_mix(k + i) % 7 ? life_mix(k + i) >> 9 & 1
+                                                    : (life_mix(k + i) >> 9) % states);
+        memcpy(cells[1], cells[0], W * H);
+        ltl_step_scalar(rule, bounds, cells[0], W, H);
+        ltl_step_states(rule, LIFE_REFERENCE, bounds, cells[1], W, H);
+        for (size_t k = 0; k < W * H; k++)
+            if (cells[0][k] != cells[1][k])
+                fail_msg("%s: patch at %zu,%zu: cell %zu,%zu is %d, not %d", rule, at[0], at[1],
+                         k % W, k / W, cells[1][k], cells[0][k]);
+    }
+}
+
+/* Cells that are put between two steps replace all that the engine has kept of them. */
+static void ltl_cells_can_be_put_between_steps(void **unused)
+{
+    enum { W = 64, H = 64 };
+    unsigned char cells[2][W * H];
+    uint64_t population;
+    (void)unused;
+    life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                  .rule = compared[0],
+                                                  .width = W,
+                                                  .height = H,
+                                                  .bounds = LIFE_PLANE});
+    ready(lf);
+    for (size_t k = 0; k < W * H; k++)
+        cells[0][k] = k / W < 20 && life_mix(k) & 1;
+    works(life_put_states(lf, 0, 0, W, H, cells[0]));
+    works(life_step(lf, 2));
+    memset(cells[0], 0, W * H);
+    works(life_put_states(lf, 0, 0, W, H, cells[0]));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 0);
+    cells[0][40 * W + 50] = 1;
+    works(life_put_states(lf, 50, 40, 1, 1, &cells[0][40 * W + 50]));
+    works(life_get_states(lf, 0, 0, W, H, cells[1]));
+    assert_memory_equal(cells[1], cells[0], W * H);
+    works(life_step(lf, 0));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 1);
+    life_free(lf);
 }
 
 /* Slices of minimal length. */
@@ -423,6 +500,8 @@ int main(void)
         cmocka_unit_test(ltl_engines_match_definition),
         cmocka_unit_test(ltl_neighbourhoods_match_drawings),
         cmocka_unit_test(ltl_kernel_matches_reference),
+        cmocka_unit_test(ltl_box_matches_reference),
+        cmocka_unit_test(ltl_cells_can_be_put_between_steps),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),
         cmocka_unit_test(ltl_bosco_has_period_166),

@@ -7,12 +7,12 @@
  * buffers at most one.
  * SPDX-License-Identifier: MIT
  */
+#include "view/websockets_library.h"
 #include "view/window.h"
 
 #include "core/clock.h"
 
 #include <errno.h>
-#include <libwebsockets.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -424,6 +424,8 @@ static bool server_adopt(struct server *s, int fd)
 
 struct server *server_make(struct view *v)
 {
+    if (websockets_library_open() < 0)
+        return NULL;
     struct server *s = calloc(1, sizeof *s);
     const struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN_SERVER,
                                                    .protocols = protocols,

@@ -1,0 +1,79 @@
+/* table_host.c - rules by a table of 512 neighbourhoods in plain C: rows of the engine "reference"
+ * on tori and planes.
+ *
+ * The live cells of a column of three are a code of three bits, 0, 3 and 6. The index of a
+ * neighbourhood is the code of the column to the left, the code of the cell's own column shifted by
+ * one, and the code of the column to the right shifted by two.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/table_host.h"
+#include "life/vectors.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct life_table_host {
+    unsigned char next[512]; /* the table's answer */
+    unsigned char *dead;     /* a row of dead cells */
+    uint16_t *code;          /* of columns -1 ... width */
+};
+
+struct life_table_host *life_table_host_open(const struct life_family *rule, size_t width)
+{
+    struct life_table_host *h = calloc(1, sizeof *h);
+    if (!h || !(h->dead = calloc(width, 1)) || !(h->code = calloc(width + 2, sizeof *h->code))) {
+        life_table_host_close(h);
+        return NULL;
+    }
+    for (unsigned block = 0; block < 512; block++)
+        h->next[block] = (unsigned char)life_table_next(&rule->table, block);
+    return h;
+}
+
+void life_table_host_close(struct life_table_host *h)
+{
+    if (!h)
+        return;
+    free(h->dead);
+    free(h->code);
+    free(h);
+}
+
+LIFE_VECTORS static void table_codes(uint16_t *restrict code, const unsigned char *restrict above,
+                                     const unsigned char *restrict own,
+                                     const unsigned char *restrict below, size_t n)
+{
+    for (size_t x = 0; x < n; x++)
+        code[x] = (uint16_t)((above[x] == 1) | (own[x] == 1) << 3 | (below[x] == 1) << 6);
+}
+
+/* Row `y` of the cells, or the dead one; on a torus the opposite row. */
+static const unsigned char *table_row(const struct life_table_host *h, enum life_bounds bounds,
+                                      size_t width, size_t height, size_t y, int beside,
+                                      const unsigned char *from)
+{
+    const bool outside = beside < 0 ? y == 0 : beside > 0 && y + 1 == height;
+    if (outside && bounds != LIFE_TORUS)
+        return h->dead;
+    return from + (y + height + (size_t)beside) % height * width;
+}
+
+void life_table_host_rows(struct life_table_host *h, const struct life_family *rule,
+                          enum life_bounds bounds, size_t width, size_t height, size_t y,
+                          size_t end, const unsigned char *from, unsigned char *to)
+{
+    uint16_t *code = h->code + 1;
+    for (; y < end; y++) {
+        const unsigned char *own = from + y * width;
+        unsigned char *next = to + y * width;
+        table_codes(code, table_row(h, bounds, width, height, y, -1, from), own,
+                    table_row(h, bounds, width, height, y, 1, from), width);
+        h->code[0] = bounds == LIFE_TORUS ? code[width - 1] : 0;
+        code[width] = bounds == LIFE_TORUS ? code[0] : 0;
+        for (size_t x = 0; x < width; x++)
+            next[x] = h->next[h->code[x] | code[x] << 1 | code[x + 1] << 2];
+        for (size_t x = 0; x < width && rule->states > 2; x++)
+            next[x] = life_next_state(rule, own[x], next[x]);
+    }
+}
