@@ -15,7 +15,8 @@
 #define SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
 #endif
 
-/* Of the next block, which comes from memory: without prefetching, 1.15 to 1.25 times the time. */
+/* Of the next block, which comes from memory: a scan by blocks takes a sixth less time with it
+ * (bench/studies/cpu-scans.json). */
 enum { PREFETCH_BYTES = 4096 };
 
 /* Non-temporal stores: past the caches, without reading the lines before. */

@@ -7,6 +7,9 @@
  *     thread A   sum  ->  scan 0, sum 2  ->  scan 2, sum 4 ...
  *     thread B       sum  ->  scan 1, sum 3  ->  scan 3 ...
  *     carry      0   s0  s0+s1  ...      from block to block, as soon as a block is summed
+ *
+ * Threads write integers past the caches: at 16 MiB and more two cores copy faster that way. One
+ * thread scans integers in one block and writes through the caches, as fast as it copies.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/scan_host_threads.h"
@@ -15,8 +18,7 @@
 
 enum {
     BLOCK_BYTES = 1 << 17,   /* two blocks fit a core's second-level cache */
-    THREADS_BYTES = 1 << 22, /* arrays from this size on are divided among threads */
-    STREAM_BYTES = 1 << 24,  /* from this size on several threads write integers past the caches */
+    THREADS_BYTES = 1 << 24, /* arrays from this size on are divided among threads */
     STREAM_ALIGN = 64,
 };
 
@@ -109,8 +111,7 @@ union scan_number arrays_scan_host_threads(const struct scan_host *host, struct 
                            .job = job,
                            .bytes = bytes,
                            .each = BLOCK_BYTES / bytes,
-                           .stream = team && size >= STREAM_BYTES && job->sums != job->x &&
-                                     job->kind < SCAN_HOST_FLOAT &&
+                           .stream = team && job->kind < SCAN_HOST_FLOAT && job->sums != job->x &&
                                      (uintptr_t)job->sums % STREAM_ALIGN == 0};
     if (!team && job->kind < SCAN_HOST_FLOAT && job->n)
         c.each = job->n; /* integers by one thread: in one block */

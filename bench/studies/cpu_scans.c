@@ -7,9 +7,9 @@
  * Usage: taskset -c 0,1 cpu_scans [ROUNDS [LOG2...]]. For each number of elements and each type,
  * alternately: two copies, by memcpy and by non-temporal stores (AVX-512, AVX2 or SSE2, as
  * compiled); a scan beside its input; an update of each element in place; a scan in place. A line
- * with the shortest times in microseconds and with the medians, and the ratios: of_copy, the faster
- * copy's time by the scan's; of_update, the update's by the scan's in place. Arrays are aligned to
- * 4096 bytes. Results are checked.
+ * with the shortest times and with the medians in microseconds, of the processor if there is only
+ * one, and the ratios: of_copy, the faster copy's time by the scan's; of_update, the update's by
+ * the scan's in place. Arrays are aligned to 4096 bytes. Results are checked.
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
@@ -18,6 +18,7 @@
 
 #include <immintrin.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { COPY, STREAM, SCAN, UPDATE, SCAN_IN_PLACE, WORKS, ROUNDS_MAX = 1001 };
 
@@ -79,6 +80,13 @@ static void scan_bench_work(int work, int kind)
         loops[work](NULL, 0);
 }
 
+static double scan_bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(parts > 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
+}
+
 static int less(const void *a, const void *b)
 {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
@@ -101,18 +109,17 @@ static void scan_bench_check(int kind, size_t n)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        const int right =
-            kind == SCAN_HOST_FLOAT    ? ((float *)to)[i] == (float)sum || sum > 1 << 24
-            : kind == SCAN_HOST_DOUBLE ? ((double *)to)[i] == (double)sum
-            : kind == SCAN_HOST_32     ? ((uint32_t *)to)[i] == (uint32_t)sum
-                                       : ((uint64_t *)to)[i] == sum;
+        const int right = kind == SCAN_HOST_FLOAT ? ((float *)to)[i] == (float)sum || sum > 1 << 24
+                          : kind == SCAN_HOST_DOUBLE ? ((double *)to)[i] == (double)sum
+                          : kind == SCAN_HOST_32     ? ((uint32_t *)to)[i] == (uint32_t)sum
+                                                     : ((uint64_t *)to)[i] == sum;
         if (!right) {
             fprintf(stderr, "cpu_scans: a wrong sum before element %zu\n", i);
             exit(1);
         }
         sum += kind == SCAN_HOST_FLOAT || kind == SCAN_HOST_DOUBLE ? i % 3
-               : kind == SCAN_HOST_32 ? (uint32_t)(i * 2654435761u)
-                                      : i * 2654435761u;
+               : kind == SCAN_HOST_32                              ? (uint32_t)(i * 2654435761u)
+                                                                   : i * 2654435761u;
     }
 }
 
@@ -129,9 +136,9 @@ static void scan_bench(int kind, size_t n, int rounds)
     scan_bench_check(kind, n);
     for (int r = 0; r < rounds; r++)
         for (int w = 0; w < WORKS; w++) {
-            const double start = seconds_now();
+            const double start = scan_bench_now();
             scan_bench_work(w, kind);
-            t[w][r] = 1e6 * (seconds_now() - start);
+            t[w][r] = scan_bench_now() - start;
         }
     for (int w = 0; w < WORKS; w++)
         qsort(t[w], (size_t)rounds, sizeof t[w][0], less);
@@ -150,8 +157,9 @@ static void scan_bench(int kind, size_t n, int rounds)
 
 int main(int argc, char **argv)
 {
-    const int given = argc > 1 ? atoi(argv[1]) : 101,
-              rounds = given < 1 ? 1 : given > ROUNDS_MAX ? ROUNDS_MAX : given;
+    const int given = argc > 1 ? atoi(argv[1]) : 101, rounds = given < 1            ? 1
+                                                               : given > ROUNDS_MAX ? ROUNDS_MAX
+                                                                                    : given;
     pool = thread_pool_create(THREAD_POOL_MOST);
     if (!pool)
         return 1;
