@@ -17,7 +17,7 @@
 
 /* Of the next block, which comes from memory: a scan by blocks takes a sixth less time with it
  * (bench/studies/cpu-scans.json). */
-enum { PREFETCH_BYTES = 4096 };
+enum { NEXT_AHEAD_BYTES = 4096 };
 
 /* Non-temporal stores: past the caches, without reading the lines before. */
 #ifdef __SSE2__
@@ -27,7 +27,7 @@ enum { PREFETCH_BYTES = 4096 };
 #define STREAM_64(p, v) _mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v))
 #define STREAM_END() _mm_sfence()
 #else
-#define STREAM_16(p, v) memcpy(p, &(v), sizeof(v))
+#define STREAM_16(p, v) __builtin_memcpy(p, &(v), sizeof(v))
 #define STREAM_END() (void)0
 #endif
 #if VECTOR_BYTES == 64
@@ -42,7 +42,7 @@ enum { PREFETCH_BYTES = 4096 };
 #define NUMBER uint32_t
 #define INDEX uint32_t
 #define MEMBER whole
-#define REAL 0
+#define FLOATING 0
 #define BYTES VECTOR_BYTES
 #define LANES (BYTES / 4)
 #define STREAM STREAM_WIDE
@@ -52,7 +52,7 @@ enum { PREFETCH_BYTES = 4096 };
 #define NUMBER uint64_t
 #define INDEX uint64_t
 #define MEMBER whole
-#define REAL 0
+#define FLOATING 0
 #define BYTES VECTOR_BYTES
 #define LANES (BYTES / 8)
 #define STREAM STREAM_WIDE
@@ -62,7 +62,7 @@ enum { PREFETCH_BYTES = 4096 };
 #define NUMBER float
 #define INDEX uint32_t
 #define MEMBER real
-#define REAL 1
+#define FLOATING 1
 #define BYTES 16
 #define LANES 4
 #define STREAM STREAM_16
@@ -72,7 +72,7 @@ enum { PREFETCH_BYTES = 4096 };
 #define NUMBER double
 #define INDEX uint64_t
 #define MEMBER real
-#define REAL 1
+#define FLOATING 1
 #define BYTES 16
 #define LANES 2
 #define STREAM STREAM_16

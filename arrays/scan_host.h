@@ -4,7 +4,7 @@
  *   NAME(x)        prefixes x with the type's name
  *   NUMBER, INDEX  the type, and the unsigned integer of its size
  *   MEMBER         member of union scan_number that holds sums: whole or real
- *   REAL           1 if the type is floating-point
+ *   FLOATING       1 if the type is floating-point
  *   BYTES, LANES   of a vector: 16, 32 or 64 bytes, 2, 4, 8 or 16 numbers
  *
  * A vector is scanned in registers, in log2(LANES) steps: each adds the vector moved up by 1, 2,
@@ -59,7 +59,7 @@ INLINE NAME(vec) NAME(scan_vector)(NAME(vec) v)
 /* Exclusive prefix sums from the inclusive ones of v. */
 INLINE NAME(vec) NAME(exclude)(NAME(vec) all, NAME(vec) v)
 {
-#if REAL
+#if FLOATING
     const NAME(vec) none = {0};
     (void)v;
     return SHUFFLE(NAME(mask), none, all, UP_1);
@@ -106,7 +106,7 @@ INLINE size_t NAME(scan_vectors)(bool inclusive, bool stream, struct scan_block 
         carry += SHUFFLE(NAME(mask), all, all, LAST);
         if (i + LANES <= b->nnext) {
             next_sum += NAME(load)(next + i);
-            __builtin_prefetch((const char *)(next + i) + PREFETCH_BYTES);
+            __builtin_prefetch((const char *)(next + i) + NEXT_AHEAD_BYTES);
         }
     }
     const size_t summed = b->nnext / LANES * LANES;
@@ -161,7 +161,7 @@ static union scan_number NAME(sum)(const void *x_, size_t n)
 #undef NUMBER
 #undef INDEX
 #undef MEMBER
-#undef REAL
+#undef FLOATING
 #undef BYTES
 #undef LANES
 #undef STREAM
