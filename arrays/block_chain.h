@@ -1,5 +1,5 @@
-/* block_chain.h - threads of the host take the blocks of an array in order, and pass on from block
- * to block what the next one needs: the sum of all elements before it.
+/* block_chain.h - threads of the host take the blocks of an array in order. Each block passes the
+ * sum of all elements so far on to the next block.
  *
  *   struct thread_pool *team = block_chain_threads(&pool, large);   NULL: the caller alone
  *   block_chain_run(team, work, arg);           work(arg, 0) in each thread, with a loop such as:

@@ -9,7 +9,7 @@
  *
  * A vector is scanned in registers, in log2(LANES) steps: each adds the vector moved up by 1, 2,
  * 4 ... lanes (Hillis & Steele 1986, doi:10.1145/7902.7903). While a block is scanned, the numbers
- * of the next block are read and summed: a loop that reads as much as it writes, like a copy.
+ * of the next block are read and summed: like a copy, the loop reads and writes memory at once.
  * SPDX-License-Identifier: MIT
  */
 typedef NUMBER NAME(vec) __attribute__((vector_size(BYTES)));
