@@ -38,7 +38,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lookback_clear(
         words[i] = 0;
 }
 
+#ifndef TEST_POLLS
 #define TEST_POLLS (1 << 18)
+#endif
 
 /* Each group waits for an earlier one. words[0]: the counter of tickets; words[1]: the number of
  * groups that have waited too long; words[2 + t]: 1 when the group with ticket t is done. All are 0

@@ -155,11 +155,11 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
 
 /* ---- On the host. ---------------------------------------------------------------------------- */
 
-/* True if the host should scan: integers, on a CPU that shares all memory of the job. */
+/* True if the host should scan: on a CPU that shares all memory of the job. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
     const void *const memory[] = {job->x, job->sums, job->total, job->count};
-    return !job->floating && job->most > 0 && sorter_is_for_host(s, memory, 4);
+    return job->most > 0 && sorter_is_for_host(s, memory, 4);
 }
 
 static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
@@ -171,17 +171,28 @@ static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_
     return !job->work || sorter_workspace(s, caller, job->work, work) ? 0 : -1;
 }
 
+static void scan_store_total(const struct arrays_scan_job *job, union scan_number sum)
+{
+    const uint32_t whole = (uint32_t)sum.whole;
+    const float real = (float)sum.real;
+    const void *const from = job->bytes == 8 ? (const void *)&sum
+                             : job->floating ? (const void *)&real
+                                             : &whole;
+    memcpy(job->total, from, (size_t)job->bytes);
+}
+
 static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (scan_check(s, "arrays_scan", job) != 0 || sorter_host_begin(s, "arrays_scan") != 0)
         return -1;
-    const size_t n = sorter_host_count(job->most, job->count);
-    const uint64_t all = arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes,
-                                                  job->inclusive != 0, job->sums, job->x, n);
-    const uint32_t all_32 = (uint32_t)all;
+    const struct scan_host_job scan = {.kind = (job->bytes == 8) + (job->floating ? 2 : 0),
+                                       .inclusive = job->inclusive != 0,
+                                       .sums = job->sums,
+                                       .x = job->x,
+                                       .n = sorter_host_count(job->most, job->count)};
+    const union scan_number all = arrays_scan_host_threads(arrays_scan_host(), &s->team, &scan);
     if (job->total)
-        memcpy(job->total, job->bytes == 8 ? (const void *)&all : (const void *)&all_32,
-               (size_t)job->bytes);
+        scan_store_total(job, all);
     return 0;
 }
 

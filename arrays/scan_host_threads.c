@@ -1,22 +1,25 @@
 /* scan_host_threads.c - prefix sums on the host: division among threads.
  *
- * One thread reads and writes each number once. Several threads read each number twice, the second
- * time from the cache, a block of some parts for each thread at a time:
+ * Memory is read once. A thread takes block after block. While it scans one, which is in its cache,
+ * it reads and sums the next one that it will scan:
  *
- *     x       | part 0 | part 1 | part 2 | part 3 |   1. threads sum the parts
- *     carry   |   s    |  s+s0  | ...             |   2. the caller scans the sums
- *     sums    | s ...  | s+s0 ...                 |   3. threads scan the parts
+ *     block      0        1        2        3
+ *     thread A   sum  ->  scan 0, sum 2  ->  scan 2, sum 4 ...
+ *     thread B       sum  ->  scan 1, sum 3  ->  scan 3 ...
+ *     carry      0   s0  s0+s1  ...      from block to block, as soon as a block is summed
+ *
+ * Threads write integers past the caches: at 16 MiB and more two cores copy faster that way. One
+ * thread scans integers in one block and writes through the caches, as fast as it copies.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/scan_host_threads.h"
 
-#include "core/thread_pool.h"
+#include "arrays/block_chain.h"
 
 enum {
-    PART_BYTES = 1 << 18,    /* of x: some parts fit a core's second-level cache */
-    PARTS_EACH = 2,          /* parts of a block for each thread */
+    BLOCK_BYTES = 1 << 17,   /* two blocks fit a core's second-level cache */
     THREADS_BYTES = 1 << 24, /* arrays from this size on are divided among threads */
-    PARTS_MAX = PARTS_EACH * (THREAD_POOL_MOST + 1),
+    STREAM_ALIGN = 64,
 };
 
 const struct scan_host *arrays_scan_host(void)
@@ -31,71 +34,88 @@ const struct scan_host *arrays_scan_host(void)
     return &arrays_scan_host_any;
 }
 
-/* A block of parts. */
-struct scan_block {
+/* A job in blocks. */
+struct scan_chain {
     const struct scan_host *host;
-    int kind; /* index by size of number */
-    bool inclusive;
-    char *sums;
-    const char *x;
-    size_t bytes, n, each; /* of a number; numbers of the block and of a part */
-    uint64_t carry[PARTS_MAX];
+    const struct scan_host_job *job;
+    bool stream;
+    size_t bytes, each; /* of a number; numbers of a block */
+    union scan_number total;
+    struct block_chain chain;
+    union scan_number carry; /* the sum of all blocks that have passed it on */
 };
 
-static size_t part_length(const struct scan_block *b, size_t part)
+static const char *block_start(const struct scan_chain *c, size_t block)
 {
-    const size_t left = b->n - part * b->each;
-    return left < b->each ? left : b->each;
+    return (const char *)c->job->x + block * c->each * c->bytes;
 }
 
-static void sum_part(void *block_, size_t part)
+static size_t block_length(const struct scan_chain *c, size_t block)
 {
-    struct scan_block *b = block_;
-    b->carry[part] = b->host->sum[b->kind](b->x + part * b->each * b->bytes, part_length(b, part));
+    const size_t left = block < c->chain.blocks ? c->job->n - block * c->each : 0;
+    return left < c->each ? left : c->each;
 }
 
-static void scan_part(void *block_, size_t part)
+/* Return the sum of all blocks before this one; add the block's own for the next block. */
+static union scan_number chain_carry(struct scan_chain *c, size_t block, union scan_number sum)
 {
-    struct scan_block *b = block_;
-    const size_t at = part * b->each * b->bytes;
-    b->host->scan[b->kind](b->inclusive, b->sums + at, b->x + at, part_length(b, part),
-                           b->carry[part]);
-}
-
-/* Scan a block and return `before` plus its sum. */
-static uint64_t scan_block(struct scan_block *b, struct thread_pool *pool, uint64_t before)
-{
-    const size_t parts = (b->n + b->each - 1) / b->each;
-    thread_pool_for(pool, parts, true, sum_part, b);
-    for (size_t i = 0; i < parts; i++) {
-        const uint64_t own = b->carry[i];
-        b->carry[i] = before;
-        before += own;
-    }
-    thread_pool_for(pool, parts, true, scan_part, b);
+    block_chain_wait(&c->chain, block);
+    const union scan_number before = c->carry;
+    if (c->job->kind < SCAN_HOST_FLOAT)
+        c->carry.whole += sum.whole;
+    else
+        c->carry.real += sum.real;
+    block_chain_pass(&c->chain, block);
     return before;
 }
 
-uint64_t arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
-                                  int bytes, bool inclusive, void *sums, const void *x, size_t n)
+/* Scan a block, given the sum of its numbers. Return the sum of block `next`. */
+static union scan_number chain_scan(struct scan_chain *c, size_t block, union scan_number sum,
+                                    size_t next)
 {
-    const size_t all = n * (size_t)bytes;
-    struct scan_block b = {.host = host,
-                           .kind = bytes == 8,
-                           .inclusive = inclusive,
-                           .bytes = (size_t)bytes,
-                           .each = PART_BYTES / (size_t)bytes};
-    uint64_t before = 0;
-    if (all >= THREADS_BYTES && !*pool)
-        *pool = thread_pool_create(THREAD_POOL_MOST);
-    if (all < THREADS_BYTES || !*pool || (*pool)->threads == 0)
-        return host->scan[b.kind](inclusive, sums, x, n, 0);
-    const size_t most = b.each * PARTS_EACH * ((*pool)->threads + 1);
-    for (size_t i = 0; i < n; i += b.n) {
-        b.n = n - i < most ? n - i : most;
-        b.sums = (char *)sums + i * b.bytes;
-        b.x = (const char *)x + i * b.bytes;
-        before = scan_block(&b, *pool, before);
+    struct scan_block b = {.inclusive = c->job->inclusive,
+                           .stream = c->stream,
+                           .sums = (char *)c->job->sums + block * c->each * c->bytes,
+                           .x = block_start(c, block),
+                           .n = block_length(c, block),
+                           .next = block_start(c, next < c->chain.blocks ? next : 0),
+                           .nnext = block_length(c, next),
+                           .before = chain_carry(c, block, sum)};
+    c->host->scan[c->job->kind](&b);
+    if (block + 1 == c->chain.blocks)
+        c->total = b.before;
+    return b.next_sum;
+}
+
+static void scan_blocks(void *chain, size_t part)
+{
+    struct scan_chain *c = chain;
+    size_t block = block_chain_take(&c->chain);
+    (void)part;
+    union scan_number sum = {0};
+    if (block < c->chain.blocks && c->chain.blocks > 1)
+        sum = c->host->sum[c->job->kind](block_start(c, block), block_length(c, block));
+    while (block < c->chain.blocks) {
+        const size_t next = block_chain_take(&c->chain);
+        sum = chain_scan(c, block, sum, next);
+        block = next;
     }
-    return before;
+}
+
+union scan_number arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
+                                           const struct scan_host_job *job)
+{
+    const size_t bytes = job->kind % 2 ? 8 : 4, size = job->n * bytes;
+    struct thread_pool *const team = block_chain_threads(pool, size >= THREADS_BYTES);
+    struct scan_chain c = {.host = host,
+                           .job = job,
+                           .bytes = bytes,
+                           .each = BLOCK_BYTES / bytes,
+                           .stream = team && job->kind < SCAN_HOST_FLOAT && job->sums != job->x &&
+                                     (uintptr_t)job->sums % STREAM_ALIGN == 0};
+    if (!team && job->kind < SCAN_HOST_FLOAT && job->n)
+        c.each = job->n; /* integers by one thread: in one block */
+    c.chain.blocks = (job->n + c.each - 1) / c.each;
+    block_chain_run(team, scan_blocks, &c);
+    return c.total;
 }

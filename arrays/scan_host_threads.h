@@ -10,12 +10,30 @@
 
 struct thread_pool;
 
-/* Functions for one set of instructions, each for numbers of 4 and of 8 bytes. */
+/* A sum: of integers of 4 and 8 bytes, modulo 2^64, or of floats and doubles. */
+union scan_number {
+    uint64_t whole;
+    double real;
+};
+
+/* Consecutive numbers that one thread scans, while it sums the numbers of a later block. */
+struct scan_block {
+    bool inclusive;
+    bool stream; /* write past the caches; `sums` is then a multiple of 64 bytes */
+    void *sums;
+    const void *x; /* may be `sums` */
+    size_t n;
+    const void *next; /* nnext numbers, at most n, to be summed */
+    size_t nnext;
+    union scan_number before;   /* input: the sum of all earlier numbers; output: and of these */
+    union scan_number next_sum; /* output */
+};
+
+/* Functions for one set of instructions. Index: SCAN_HOST_KINDS. */
+enum { SCAN_HOST_32, SCAN_HOST_64, SCAN_HOST_FLOAT, SCAN_HOST_DOUBLE, SCAN_HOST_KINDS };
 struct scan_host {
-    /* Prefix sums of n numbers, plus `before`. Return `before` plus the sum of all. sums may be
-     * x. */
-    uint64_t (*scan[2])(bool inclusive, void *sums, const void *x, size_t n, uint64_t before);
-    uint64_t (*sum[2])(const void *x, size_t n);
+    void (*scan[SCAN_HOST_KINDS])(struct scan_block *b);
+    union scan_number (*sum[SCAN_HOST_KINDS])(const void *x, size_t n);
 };
 
 /* In vectors of any processor, of AVX2, or of AVX-512 (scan_host.c). */
@@ -24,9 +42,18 @@ extern const struct scan_host arrays_scan_host_any, arrays_scan_host_avx2, array
 /* Return the functions for the widest vectors of this processor. */
 const struct scan_host *arrays_scan_host(void);
 
-/* Write the prefix sums of n numbers of `bytes` bytes and return their sum. *pool: threads, created
- * when they are first needed. */
-uint64_t arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
-                                  int bytes, bool inclusive, void *sums, const void *x, size_t n);
+/* Prefix sums of n numbers. `sums` may be x. */
+struct scan_host_job {
+    int kind;
+    bool inclusive;
+    void *sums;
+    const void *x;
+    size_t n;
+};
+
+/* Write the prefix sums and return the sum of all numbers. *pool: threads, created when they are
+ * first needed. The result does not depend on the number of threads. */
+union scan_number arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
+                                           const struct scan_host_job *job);
 
 #endif

@@ -305,7 +305,10 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *                      Without clmctl: coordinates in pixels, clamped to the edge, nearest pixel
  *   CL_MEM_ZEROCOPY    on CPU devices the host region is the buffer: syncs copy nothing, and the
  *                      host must not touch the region while a kernel runs. On other devices syncs
- *                      copy, and each device has its own image as with CL_MEM_PER_DEVICE
+ *                      copy, and each device has its own image as with CL_MEM_PER_DEVICE. Several
+ *                      CPU devices share the one image, and their kernels run at once: before a
+ *                      launch on one reads what another has written, or writes what another reads,
+ *                      clwait for the other (clmrequire waits for the last writer)
  *   CL_MEM_DEVONLY     scratch memory, one image per device, without a host region: pass the
  *                      pointer to clarg_* and clmcopy, but do not dereference it; clmsync gives
  *                      EINVAL

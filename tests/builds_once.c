@@ -42,6 +42,7 @@ struct program {
 };
 
 bool builds_unoptimised;
+const char *builds_option;
 atomic_int builds_called;
 
 static struct program *programs;
@@ -101,8 +102,12 @@ static bool runs_unoptimised(cl_device_id device)
 REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *device,
      const char *options, void (*done)(cl_program, void *), void *arg)
 {
-    char less[4096];
+    char more[4096], less[4096 + 32];
     builds_called++;
+    if (builds_option) {
+        snprintf(more, sizeof more, "%s %s", options, builds_option);
+        options = more;
+    }
     pthread_mutex_lock(&lock);
     struct program *p = find_built_program(made), *q = built_before(p, options);
     if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !deep_tests()) {

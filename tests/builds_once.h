@@ -10,6 +10,9 @@
 /* True: PoCL builds the following programs without optimisation. */
 extern bool builds_unoptimised;
 
+/* A further option of the following programs; NULL: none. */
+extern const char *builds_option;
+
 /* Calls of clBuildProgram so far. */
 extern atomic_int builds_called;
 

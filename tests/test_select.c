@@ -452,6 +452,8 @@ static void select_rejects_bad_jobs(void **state)
         fails(EINVAL, arrays_histogram(sorter, &h));                                               \
     } while (0)
     refuse(h.upper = 0);
+    refuse(h.most = ((size_t)1 << 31) + 1);
+    refuse(h.most = MOST * 4); /* beyond the block */
     refuse(h.upper = NAN);
     refuse(h.upper = INFINITY);
     refuse(h.nbins = 0);

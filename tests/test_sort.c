@@ -3,6 +3,7 @@
  * and rejected calls.
  * SPDX-License-Identifier: MIT
  */
+#include "builds_once.h"
 #include "check.h"
 #include "deep.h"
 
@@ -546,41 +547,108 @@ static void scan_matches_reference(void **state)
     arrays_sorter_free(s);
 }
 
-/* The reference against its definition. */
-/* Scan by functions of the host, beside x and in place. Nothing is written beyond the end. */
+/* Scan by functions of the host, beside x and in place, exclusive and inclusive. Nothing is written
+ * beyond the end. */
 static void scan_on_host_and_check(const struct scan_host *host, struct thread_pool **pool,
                                    int bytes, const void *x, size_t n)
 {
     const size_t size = n * (size_t)bytes;
-    unsigned char *sums = malloc(size + 1), *own = malloc(size + 1);
-    ready(sums), ready(own);
-    memcpy(sums, x, size);
-    own[size] = 0x5a;
-    const uint64_t all = arrays_ref_scan(bytes, sums, sums, n),
+    unsigned char *sums = aligned_alloc(64, size / 64 * 64 + 64), *own = malloc(size + 9),
+                  *right_sums = malloc(size + 9);
+    ready(sums), ready(own), ready(right_sums);
+    sums[size] = own[size] = 0x5a;
+    memcpy(right_sums, x, size);
+    struct scan_host_job job = {
+        .kind = bytes == 8 ? SCAN_HOST_64 : SCAN_HOST_32, .sums = sums, .x = x, .n = n};
+    const uint64_t all = arrays_ref_scan(bytes, right_sums, right_sums, n),
                    mask = bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    assert_true((arrays_scan_host_threads(host, pool, bytes, false, own, x, n) & mask) ==
-                (all & mask));
-    assert_memory_equal(own, sums, size);
+    assert_true((arrays_scan_host_threads(host, pool, &job).whole & mask) == (all & mask));
+    assert_memory_equal(sums, right_sums, size);
     memcpy(own, x, size);
-    arrays_scan_host_threads(host, pool, bytes, false, own, own, n);
-    assert_memory_equal(own, sums, size);
-    assert_int_equal(own[size], 0x5a);
-    free(sums), free(own);
+    job.x = job.sums = own;
+    arrays_scan_host_threads(host, pool, &job);
+    assert_memory_equal(own, right_sums, size);
+    job = (struct scan_host_job){job.kind, true, own, x, n};
+    arrays_scan_host_threads(host, pool, &job);
+    sort_put(bytes, right_sums, n, all); /* the inclusive sums are the next exclusive ones */
+    assert_true(n == 0 || memcmp(own, right_sums + bytes, size) == 0);
+    assert_true(own[size] == 0x5a && sums[size] == 0x5a);
+    free(sums), free(own), free(right_sums);
 }
 
-/* For each set of instructions of this processor, by one thread and by several. */
+/* Scan floats or doubles on the host: with each set of instructions, by one thread and by several
+ * the bits are equal, and each sum is within the rounding errors of a sum in long doubles. */
+static void scan_floats_on_host_and_check(struct thread_pool **pool, bool inclusive, int bytes,
+                                          size_t n, const void *x)
+{
+    const struct scan_host *hosts[] = {&arrays_scan_host_any, arrays_scan_host()};
+    const size_t size = n * (size_t)bytes;
+    char *sums[3];
+    struct thread_pool alone = {.threads = 0}, *pools[] = {*pool, *pool, &alone};
+    for (int k = 0; k < 3; k++) {
+        sums[k] = aligned_alloc(64, (size + 63) / 64 * 64);
+        ready(sums[k]);
+        struct scan_host_job job = {bytes == 8 ? SCAN_HOST_DOUBLE : SCAN_HOST_FLOAT, inclusive,
+                                    sums[k], x, n};
+        if (k == 1)
+            memcpy(sums[k], x, size), job.x = job.sums;
+        const double total = arrays_scan_host_threads(hosts[k % 2], &pools[k], &job).real;
+        if (inclusive)
+            assert_true(total == sort_as_double(bytes, sort_get(bytes, sums[k], n - 1)));
+    }
+    assert_memory_equal(sums[0], sums[1], size);
+    assert_memory_equal(sums[0], sums[2], size);
+    long double sum = 0, magnitude = 0;
+    const double unit = bytes == 8 ? 0x1p-53 : 0x1p-24;
+    for (size_t i = 0; i < n; i++) {
+        const double own = sort_as_double(bytes, sort_get(bytes, x, i));
+        const long double wanted = sum + (inclusive ? own : 0);
+        magnitude += fabs(own);
+        const double got = sort_as_double(bytes, sort_get(bytes, sums[0], i));
+        assert_true(fabsl(got - wanted) <= 1e3 * unit * magnitude);
+        sum += own;
+    }
+    for (int k = 0; k < 3; k++)
+        free(sums[k]);
+}
+
+static void scan_of_floats_on_host_has_fixed_order(void **state)
+{
+    enum { N = (4 << 20) + 7 };
+    static const size_t lengths[] = {1, 5, 32768, 32769, 100003, N};
+    struct thread_pool *pool = thread_pool_create(THREAD_POOL_MOST);
+    double *x = malloc(N * sizeof *x);
+    float *y = malloc(N * sizeof *y);
+    (void)state;
+    ready(pool), ready(x), ready(y);
+    for (size_t i = 0; i < N; i++) {
+        x[i] = (double)(sort_random_word(i, 8) >> 11) * 0x1p-53 - 0.25;
+        y[i] = (float)x[i];
+    }
+    for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
+        scan_floats_on_host_and_check(&pool, k % 2, 8, lengths[k / 2], x);
+        scan_floats_on_host_and_check(&pool, k % 2, 4, lengths[k / 2], y);
+    }
+    thread_pool_free(pool);
+    free(x), free(y);
+}
+
+/* For each set of instructions of this processor, by one thread and by several: past the caches
+ * and through them. */
 static void scan_host_matches_reference(void **state)
 {
-    static const size_t lengths[] = {0, 1, 7, 16, 17, 100, 1023, (1 << 20) + 3, (3 << 20) + 5};
+    enum { N = (4 << 20) + 6 };
+    static const size_t lengths[] = {
+        0, 1, 7, 16, 17, 100, 1023, 32767, 32768, 65537, (1 << 20) + 3, N - 1};
     const struct scan_host *hosts[] = {&arrays_scan_host_any, arrays_scan_host(), NULL};
-    uint64_t *x = malloc(((3 << 20) + 6) * sizeof *x);
+    uint64_t *x = malloc(N * sizeof *x);
     struct thread_pool *pool = NULL;
     (void)state;
     ready(x);
 #ifdef __x86_64__
     hosts[2] = __builtin_cpu_supports("avx2") ? &arrays_scan_host_avx2 : NULL;
 #endif
-    for (size_t i = 0; i < (3 << 20) + 6; i++)
+    for (size_t i = 0; i < N; i++)
         x[i] = sort_random_word(i, 5);
     for (int h = 0; h < 3 && hosts[h]; h++)
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
@@ -591,6 +659,7 @@ static void scan_host_matches_reference(void **state)
     free(x);
 }
 
+/* The reference against its definition. */
 static void scan_reference_matches_definition(void **state)
 {
     (void)state;
@@ -824,6 +893,48 @@ static void sort_shapes_give_equal_bits(void **state)
     shape = NULL;
 }
 
+/* A device whose groups do not go on while others wait, as the start-up test says: programs without
+ * look-back are built, give the same results, and the test is not repeated. */
+static void sort_without_progress_uses_more_launches(void **state)
+{
+    (void)state;
+    const int built = builds_called;
+    builds_option = "-D TEST_POLLS=0u"; /* each group gives up at once */
+    shape = "group=64 items=6 look_back=1";
+    arrays_sorter *s = make_sorter();
+    scan_and_check(s, 4, 5000, false);
+    assert_int_equal(builds_called, built + 2);
+    prepare_keys(RANDOM, 4, 9, 5000);
+    sort_and_check(s, 4, 9, 5000, true);
+    assert_int_equal(builds_called, built + 3);
+    arrays_sorter_free(s);
+    builds_option = NULL;
+    shape = NULL;
+}
+
+/* The host of a CPU scans and sorts without a kernel, also with a workspace of the caller's. */
+static void sort_on_host_builds_no_kernel(void **state)
+{
+    (void)state;
+    cl_device_type type = 0;
+    clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (!(type & CL_DEVICE_TYPE_CPU))
+        return;
+    const int built = builds_called;
+    arrays_sorter *s = make_sorter();
+    for (int floating = 0; floating < 2; floating++)
+        scan_kinds_and_check(s, 4, 10000, floating, 1);
+    prepare_keys(RANDOM, 8, 20, 5000);
+    struct arrays_sort_job job = {.keys = keys, .bytes = 8, .bits = 20, .most = 5000};
+    job.work = clmalloc(cp, arrays_sort_workspace(s, &job), CL_MEM_DEVONLY);
+    ready(job.work);
+    works(arrays_sort(s, &job));
+    assert_int_equal(builds_called, built);
+    assert_string_equal(arrays_sorter_shape(s), "");
+    works(clfree(job.work));
+    arrays_sorter_free(s);
+}
+
 /* One small shape, for Oclgrind, which checks for races (oclgrind/run.sh). */
 static void sort_small_shape_matches(void **state)
 {
@@ -934,6 +1045,17 @@ static void sort_rejects_bad_jobs(void **state)
     fails(EINVAL, arrays_scan(s, &over));
     struct arrays_scan_job scan = {.x = keys, .sums = own, .bytes = 4, .most = 5};
     fails(EFAULT, arrays_scan(s, &scan));
+    scan.sums = keys;
+    scan.most = ((size_t)1 << 31) + 1;
+    fails(EINVAL, arrays_scan(s, &scan));
+    scan.most = (MOST + GUARDS) * 2 + 1; /* of 4 bytes: one beyond the end of keys */
+    assert_int_equal(arrays_scan(s, &scan), -1);
+    contains(clerror(), "bytes do not fit in the");
+    scan.x = (char *)keys + 2;
+    scan.most = 5;
+    assert_int_equal(arrays_scan(s, &scan), -1);
+    contains(clerror(), "arrays_scan: x begins 2 bytes after");
+    scan.x = keys;
     scan.bytes = 1;
     fails(EINVAL, arrays_scan(s, &scan));
     assert_int_equal(arrays_scan(s, &scan), -1);
@@ -991,6 +1113,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sort_reference_matches_qsort),
         cmocka_unit_test(scan_reference_matches_definition),
         cmocka_unit_test(scan_host_matches_reference),
+        cmocka_unit_test(scan_of_floats_on_host_has_fixed_order),
         cmocka_unit_test(sort_on_host_matches_comparisons),
         cmocka_unit_test(sort_bit_widths_match_qsort),
         cmocka_unit_test(sort_input_orders_match_qsort),
@@ -1002,6 +1125,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sort_reads_count_on_device),
         cmocka_unit_test(sort_devices_work_at_once),
         cmocka_unit_test(sort_moves_data_between_devices),
+        cmocka_unit_test(sort_on_host_builds_no_kernel),
+        cmocka_unit_test(sort_without_progress_uses_more_launches),
         cmocka_unit_test(sort_rejects_bad_shapes),
         cmocka_unit_test(sort_reuses_sub_buffers),
         cmocka_unit_test(sort_rejects_bad_jobs),
@@ -1011,5 +1136,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(sort_large_sizes_match_reference),
         cmocka_unit_test(scan_matches_reference),
     };
-    return sampled_run("sort", tests, 15, 2, set_up, tear_down);
+    return sampled_run("sort", tests, 20, 2, set_up, tear_down);
 }

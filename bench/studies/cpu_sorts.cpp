@@ -1,20 +1,17 @@
-/* cpu_sorts.cpp - sorts and scans of the host beside libstdc++'s parallel sort and Boost's
- * spreadsort. By hand, from the repository (scan_host.c once for each set of instructions, as
- * arrays/CMakeLists.txt compiles it):
+/* cpu_sorts.cpp - sorts of the host beside libstdc++'s parallel sort and Boost's spreadsort. By
+ * hand, from the repository:
  *
- *   gcc -O3 -I include -I . -c arrays/sort_host.c arrays/scan_host_threads.c ...
+ *   gcc -O3 -I include -I . -c arrays/sort_host.c
  *   g++ -O3 -march=native -fopenmp -I include -I . -o cpu_sorts bench/studies/cpu_sorts.cpp *.o
  *
  * Usage: taskset -c 0,1 cpu_sorts [RUNS [LOG2...]]. For each number of elements, sizes of keys, and
  * with and without 32-bit values: the same random keys by each sort, alternately, RUNS (11) rounds;
  * a line with the medians of the seconds of a call and of the seconds of all processors, and the
  * medians of the rounds' ratios: the faster peer's by ours. Peers sort pairs for keys with values.
- * Then scans of 32 and 64 bits beside a copy of the same arrays by all threads. Results are
- * checked.
+ * Results are checked. Scans: cpu_scans.c.
  * SPDX-License-Identifier: MIT
  */
 #include <boost/sort/spreadsort/integer_sort.hpp>
-#include <omp.h>
 #include <parallel/algorithm>
 
 #include <algorithm>
@@ -27,7 +24,6 @@
 #include <vector>
 
 extern "C" {
-#include "arrays/scan_host_threads.h"
 #include "arrays/sort_host.h"
 }
 
@@ -158,46 +154,6 @@ static void sorts(const char *name, int bytes, size_t n, int runs, Key *keys, ui
     free(space);
 }
 
-static void copy_by_threads(void *to, const void *from, size_t bytes)
-{
-#pragma omp parallel
-    {
-        const size_t t = omp_get_thread_num(), threads = omp_get_num_threads(),
-                     a = bytes * t / threads / 64 * 64,
-                     b = t + 1 == threads ? bytes : bytes * (t + 1) / threads / 64 * 64;
-        memcpy((char *)to + a, (const char *)from + a, b - a);
-    }
-}
-
-template <class Number>
-static void scans(const char *name, size_t n, int runs, Number *x, Number *sums)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = (Number)(i * 2654435761u);
-    times scan, copy;
-    vector<double> ratio;
-    for (int run = -1; run < runs; run++) {
-        const moment start = now();
-        copy_by_threads(sums, x, n * sizeof(Number));
-        const moment between = now();
-        arrays_scan_host_threads(arrays_scan_host(), &pool, sizeof(Number), false, sums, x, n);
-        const moment end = now();
-        if (run < 0)
-            continue;
-        copy.add(between - start), scan.add(end - between);
-        ratio.push_back((between - start).wall / (end - between).wall);
-    }
-    Number sum = 0;
-    for (size_t i = 0; i < n; sum += x[i++])
-        if (sums[i] != sum)
-            die("a wrong scan");
-    printf(
-        "{\"case\": \"%s\", \"n\": %zu, \"s\": %.3g, \"copy_s\": %.3g, \"of_copy\": %.2f, \"processors_s\": [%.3g, %.3g]},\n",
-        name, n, median(scan.wall), median(copy.wall), median(ratio), median(scan.processors),
-        median(copy.processors));
-    fflush(stdout);
-}
-
 int main(int argc, char **argv)
 {
     const int runs = argc > 1 ? atoi(argv[1]) : 11;
@@ -217,8 +173,6 @@ int main(int argc, char **argv)
         sorts<uint64_t, uint64_t>("sort.64.keys", 8, n, runs, (uint64_t *)keys, nullptr);
         sorts<uint64_t, pair_of<uint64_t>>("sort.64.pairs", 8, n, runs, (uint64_t *)keys,
                                            (uint32_t *)more);
-        scans("scan.32", n, runs, (uint32_t *)keys, (uint32_t *)more);
-        scans("scan.64", n, runs, (uint64_t *)keys, (uint64_t *)more);
         free(keys);
         free(more);
     }

@@ -178,9 +178,10 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *options)
 void arrays_sorter_free(arrays_sorter *s);
 
 /* Prefix sums, exclusive: sums[i] = x[0] + ... + x[i - 1], so sums[0] = 0; or inclusive: sums[i] =
- * x[0] + ... + x[i]. Integers, signed or not, wrap around. Floats are added in an order that
- * depends on the launch shape and `most`: equal bits on one device, not on every device. ENOTSUP:
- * doubles on a device without them. */
+ * x[0] + ... + x[i]. Integers, signed or not, wrap around. Kernels add floats in an order that
+ * depends on the launch shape and `most`: equal bits on one device, not on every device. The host
+ * (see arrays_scan) adds them in an order that depends on the number of elements only: equal bits
+ * on every CPU, for every number of threads. ENOTSUP: doubles on a device without them. */
 struct arrays_scan_job {
     const void *x; /* input: `most` numbers */
     void *sums;    /* output: `most` numbers; may be x */
