@@ -1,5 +1,4 @@
-/* rule_program.c - a transition tree from functions of a cell and its neighbours, and the rules
- * that have a name and no notation of their own.
+/* rule_program.c - a transition tree from functions of a cell and its neighbours.
  * SPDX-License-Identifier: MIT
  */
 #include "life/rule_program.h"
@@ -81,10 +80,4 @@ life_transitions *rule_program_build(const struct rule_program *program, const c
         return t;
     life_transitions_free(t);
     return NULL;
-}
-
-life_transitions *life_transitions_named(const char *text)
-{
-    life_transitions *t = life_neumann_rule(text);
-    return t || clerrno != ENOENT ? t : life_annotated_rule(text);
 }
