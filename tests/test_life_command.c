@@ -602,6 +602,8 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "give the pattern to identify", "identify");
     expect_life_refused(2, "one pattern is identified", "identify ship.rle gun");
     expect_life_refused(2, "--size", "identify ship.rle --size 100");
+    expect_life_refused(2, "that identify uses is unbounded; give --rule without a grid",
+                        "identify ship.rle --rule B3/S23:T100");
     expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
     expect_life_refused(2, "hashlife", "identify ship.rle --rule R2,C0,S2,B3,N+");
 }
@@ -1011,7 +1013,7 @@ static void life_command_runs_history(void **unused)
     assert_non_null(strstr(text, "rule = LifeHistory\n"));
     assert_non_null(strchr(text, 'F'));
     expect_life_refused(2, "which Super needs survival", "none.rle --rule B03/S23Super");
-    expect_life_refused(2, "only rules of two states have", "none.rle --rule 345/2/4History");
+    expect_life_refused(2, "only rules of two states and", "none.rle --rule 345/2/4History");
 }
 
 /* Populations are those of bgolly 5. */
@@ -1023,9 +1025,9 @@ static void life_command_runs_named_rules(void **unused)
     } runs[] = {{"LifeSuper", "LifeSuper", ".I.M$I.OK$MGQ$.R.TX$3A.F.P", 19},
                 {"B36/S23Investigator", "B36/S23Investigator", "3A.H$.B.N2A$O.O.A$Q2AR.F", 26},
                 {"b2s34hhistory", "B2/S34HHistory", "2A.F$C.EA$.3A", 24},
-                {"JvN29", "JvN29", "3IM.A$I.YO$PQUV.X", 17},
-                {"nobili32", "Nobili32", "3IM.pA$I.YO$PQUV.pG$KMY", 19},
-                {"Hutton32", "Hutton32", "3IM2I.$.pAQH$M2I.Y", 14},
+                {"JvN29", "JvN29", "3IM.A$I.XO$PQUV.X", 15},
+                {"nobili32", "Nobili32", "3IM.pA$I.XO$PQUV.pG$KM.X", 19},
+                {"Hutton32", "Hutton32", "3IM2I.$.pAQH$M2I.X", 16},
                 {"MAPFgFoF2gXgH5oF4B+gH4A6A==", "MAPFgFoF2gXgH5oF4B+gH4A6A", "3A$.2A$2A.A", 3},
                 {"MAPHmlphg/4", "MAPHmlphg/4", "3A.C$.2AB", 3}};
     char text[300];
