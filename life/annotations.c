@@ -311,7 +311,7 @@ static const struct annotation *annotation_of(const char *text, size_t *head)
     return NULL;
 }
 
-/* Replace a table with B0 and survival in a full neighbourhood by that of the inverted cells, as
+/* Replace a table with B0 and survival in a full neighbourhood by the table of inverted cells, as
  * Golly does: the plane's empty cells stay 0. */
 static void invert_table(struct life_table *table)
 {

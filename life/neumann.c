@@ -12,7 +12,7 @@
  *             (bit 1), or both
  *
  * Numbers of states as in Golly. J. von Neumann, Theory of Self-Reproducing Automata (ed. A. W.
- * Burks, 1966); R. Nobili & U. Pesavento, Generalised von Neumann's automata (1994); T. Hutton,
+ * Burks, 1966); R. Nobili & U. Pesavento, Generalised von Neumann's automata (1996); T. Hutton,
  * Codd's self-replicating computer, Artificial Life 16 (2010) 99, and his notes on Hutton32.
  * SPDX-License-Identifier: MIT
  */
@@ -272,7 +272,7 @@ static unsigned hutton_ordinary(unsigned cell, uint32_t summary)
     return quiet_of(cell);
 }
 
-/* An excited special cell before a sensitised one and behind an ordinary one is the end of an
+/* An excited special cell between an ordinary and a sensitised one is the end of an
  * ordinary wire. */
 static unsigned hutton_special(unsigned cell, uint32_t summary)
 {
@@ -290,8 +290,9 @@ static unsigned hutton_special(unsigned cell, uint32_t summary)
     return quiet_of(cell) + (summary & TO_SPECIAL ? EXCITED : 0);
 }
 
-/* The transmission state of a kind, ORDINARY or SPECIAL, turned left from an input by quarters. The
- * remainder is that of C: without an input the result is a state below the kind. */
+/* Return the transmission state of a kind, ORDINARY or SPECIAL, turned left from an input by
+ * quarters. Without an input (0) the remainder in C is negative and the state below the kind, as in
+ * Golly. */
 static unsigned turned(unsigned kind, unsigned input, int quarters)
 {
     return (unsigned)((int)kind + ((int)quiet_of(input) - ORDINARY + quarters) % 4);

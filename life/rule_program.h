@@ -1,6 +1,6 @@
 /* rule_program.h - a transition tree from functions of a cell and its neighbours (transitions.h).
  *
- * The tree examines the cell first, then one neighbour after the other. A rule summarises the
+ * The tree examines the cell first, then the neighbours in turn. A rule summarises the
  * neighbours examined so far in a number: cells and neighbours of equal summaries share a node.
  * The fewer summaries, the smaller the tree.
  * SPDX-License-Identifier: MIT
@@ -15,7 +15,7 @@ struct rule_program {
     unsigned states;
     int neighbours;                   /* 8, 6 or 4 */
     const unsigned char (*colour)[3]; /* of each state: red, green, blue */
-    /* Summary after a further neighbour, number `i` of those of rule_program_places, in `state`;
+    /* Summary after a further neighbour, at place i of rule_program_places, in `state`;
      * the first summary is 0. */
     uint32_t (*add)(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state);
     /* Next state of the cell. */

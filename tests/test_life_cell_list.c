@@ -145,7 +145,7 @@ static void lists_match_like_arrays(void **unused)
     }
 }
 
-/* The reader of files reads what the list writes, wherever it is. */
+/* The reader of pattern files reads the text of a list, near and far from (0, 0). */
 static void lists_write_rle_for_files(void **unused)
 {
     (void)unused;

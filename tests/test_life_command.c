@@ -1016,7 +1016,7 @@ static void life_command_runs_history(void **unused)
     expect_life_refused(2, "only rules of two states and", "none.rle --rule 345/2/4History");
 }
 
-/* Populations are those of bgolly 5. */
+/* bgolly 5 has these populations. */
 static void life_command_runs_named_rules(void **unused)
 {
     static const struct {

@@ -74,10 +74,10 @@ life_list *life_list_clip(const life_list *list, long long x, long long y, uint6
                           uint64_t height);
 life_list *life_list_halo(const life_list *list);
 
-/* Find a pattern in a list: the cells (x, y) for which all cells of `live`, moved by (x, y), are in
- * the list and none of `dead` is (NULL: none need be absent). With the halo of `live` for `dead`,
- * the count of the result is that of separate copies. Time: the list's cells times those of `live`
- * and `dead`. EINVAL: `live` is empty. */
+/* Find a pattern: return each shift (x, y) that moves all cells of `live` into the list and all
+ * cells of `dead` (may be NULL) out of it. If `dead` is the halo of `live`, the result has one cell
+ * for each separate copy of the pattern. Time is proportional to the number of cells in the list,
+ * times the cells in `live` and `dead`. EINVAL: `live` is empty. */
 life_list *life_list_match(const life_list *list, const life_list *live, const life_list *dead);
 
 /* Read run-length encoded text: runs of b or . (dead), o or A (alive) and $ (end of a row), up to !

@@ -1,4 +1,4 @@
-"""Patterns of Life as values, and what a pattern is; cells may be anywhere on an unbounded plane.
+"""Patterns of Life as values, and their identification; cells may be anywhere on an unbounded plane.
 
     glider = stdcl.Pattern("bo$2bo$3o!")
     both = glider | glider.shift(10, 0).turn("rotate_90")
@@ -131,7 +131,7 @@ class Pattern(Owner):
         return self._of(lib.life_list_halo(self._use()))
 
     def match(self, live: Pattern, dead: Pattern | None = None) -> Pattern:
-        """Return the shifts (x, y) by which all cells of `live` are alive here and none of `dead` is."""
+        """Return each shift (x, y) that moves all cells of `live` onto live cells and all of `dead` onto dead cells."""
         return self._of(lib.life_list_match(self._use(), live._use(), dead._use() if dead else None))
 
     def count(self, pattern: Pattern) -> int:
@@ -173,7 +173,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Identity:
-    """What a pattern is; the members are those of struct life_identity, and kind is a word such as "oscillator"."""
+    """The kind of a pattern as a word, such as "oscillator", and the other members of struct life_identity."""
 
     kind: str
     generation: int
