@@ -7,6 +7,7 @@
 #include "life/cell_list.h"
 
 #include "core/handle.h"
+#include "core/host_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +15,15 @@
 
 /* ---- Lists. ---------------------------------------------------------------------------------- */
 
+/* Bytes of a small list, which is allocated without a look at the memory that is left. */
+static const double SMALL_LIST = 1 << 20;
+
 life_list *cell_list_alloc(size_t room)
 {
-    const size_t most = (SIZE_MAX - sizeof(life_list)) / sizeof(struct life_cell);
-    life_list *list =
-        room > most ? NULL : malloc(sizeof *list + (room ? room : 1) * sizeof *list->cell);
+    const double bytes = (double)room * sizeof(struct life_cell);
+    life_list *list = bytes > SMALL_LIST && bytes > host_memory_left()
+                          ? NULL
+                          : malloc(sizeof *list + (room ? room : 1) * sizeof *list->cell);
     if (!list) {
         clerror_set(ENOMEM, "out of memory for a list of %zu cells", room);
         return NULL;
@@ -28,18 +33,27 @@ life_list *cell_list_alloc(size_t room)
     return list;
 }
 
-bool cell_list_append(life_list **list, struct life_cell cell)
+/* Replace a list by one with room for at least `n` cells more. */
+static bool cell_list_grow(life_list **list, uint64_t n)
 {
-    if ((*list)->n == (*list)->room) {
-        life_list *more = cell_list_alloc(2 * (*list)->room);
-        if (!more)
-            return false;
-        more->n = (*list)->n;
-        memcpy(more->cell, (*list)->cell, more->n * sizeof *more->cell);
-        free(*list);
-        *list = more;
-    }
-    (*list)->cell[(*list)->n++] = cell;
+    const size_t twice = 2 * (*list)->room,
+                 wanted = n > twice - (*list)->n ? (*list)->n + n : twice;
+    life_list *more = cell_list_alloc(wanted);
+    if (!more)
+        return false;
+    more->n = (*list)->n;
+    memcpy(more->cell, (*list)->cell, more->n * sizeof *more->cell);
+    free(*list);
+    *list = more;
+    return true;
+}
+
+bool cell_list_append(life_list **list, struct life_cell first, uint64_t n)
+{
+    if (n > (*list)->room - (*list)->n && !cell_list_grow(list, n))
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        (*list)->cell[(*list)->n++] = (struct life_cell){first.x + (long long)i, first.y};
     return true;
 }
 

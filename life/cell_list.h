@@ -17,8 +17,8 @@ struct life_list {
 /* Allocate an empty list for `room` cells. NULL with ENOMEM. */
 life_list *cell_list_alloc(size_t room);
 
-/* Append a cell; a larger list replaces *list. False with ENOMEM. */
-bool cell_list_append(life_list **list, struct life_cell cell);
+/* Append n cells of a row; a larger list may replace *list. False with ENOMEM. */
+bool cell_list_append(life_list **list, struct life_cell first, uint64_t n);
 
 /* Sort, and remove repeated cells. Return the list, or NULL, freed, with ERANGE. */
 life_list *cell_list_finish(life_list *list);

@@ -61,10 +61,7 @@ static int take_run(void *to, long long x, long long y, uint64_t n, unsigned sta
 {
     life_list **list = to;
     (void)state;
-    for (uint64_t i = 0; i < n; i++)
-        if (!cell_list_append(list, (struct life_cell){x + (long long)i, y}))
-            return -1;
-    return 0;
+    return cell_list_append(list, (struct life_cell){x, y}, n) ? 0 : -1;
 }
 
 life_list *life_get_list(life *lf)

@@ -53,9 +53,9 @@ static int list_reader_take(struct list_reader *r, long long count, char tag)
     } else if (tag == 'b' || tag == '.') {
         r->at.x += count;
     } else if (tag == 'o' || tag == 'A') {
-        for (long long i = 0; i < count; i++, r->at.x++)
-            if (!cell_list_append(&r->list, r->at))
-                return -1;
+        if (!cell_list_append(&r->list, r->at, (uint64_t)count))
+            return -1;
+        r->at.x += count;
     } else {
         return list_reader_refuse(r, tag);
     }

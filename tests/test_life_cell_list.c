@@ -236,6 +236,7 @@ static void lists_reject_bad_input(void **unused)
     assert_non_null(strstr(clerror(), "line 2: 'B' is a state above 1"));
     fails_null(EINVAL, life_list_read_rle("3o12"));
     fails_null(ERANGE, life_list_read_rle("99999999999999999999bo!"));
+    fails_null(ENOMEM, life_list_read_rle("3o1000000000000000o!")); /* 2^54 bytes */
     fails_null(ERANGE, life_list_read_rle("4000000000000000000$4000000000000000000$o!"));
     life *bounded =
         life_create(&(struct life_options){.engine = LIFE_REFERENCE, .width = 9, .height = 9});
