@@ -128,9 +128,12 @@ static int take_plane_rule(struct life_job *job, const char *rule, const char *b
     const char *colon = strchr(rule, ':');
     if (colon || bounds[0])
         return cli_wrong(
-            "%s: ':%s' is a bounded grid, but %s is unbounded; omit --engine, or give --rule without a grid",
-            where, colon ? colon + 1 : bounds,
-            job->engine == LIFE_SPARSE ? "--engine sparse" : "HashLife");
+            "%s: ':%s' is a bounded grid, but %s is unbounded; %sgive --rule without a grid", where,
+            colon ? colon + 1 : bounds,
+            job->identify                ? "the plane that identify uses"
+            : job->engine == LIFE_SPARSE ? "--engine sparse"
+                                         : "HashLife",
+            job->identify ? "" : "omit --engine, or ");
     return life_job_rule(job, rule[0] ? rule : "B3/S23", where);
 }
 

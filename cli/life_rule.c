@@ -1,4 +1,4 @@
-/* life_rule.c - the rule of a run: written out, with annotations (RULEHistory), or from a rule
+/* life_rule.c - the rule of a run: written out, by a name (RULEHistory, JvN29), or from a rule
  * file, NAME.rule, as in Golly.
  *
  * --rule accepts such a file. A name that is not a rule is searched as NAME.rule beside the
@@ -25,7 +25,7 @@
 
 enum { PATH = 4096 };
 static const long MOST_BYTES = 1L << 28;
-static const char SUFFIX[] = ".rule", HISTORY[] = "History",
+static const char SUFFIX[] = ".rule",
                   GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
 
 /* Read a file; the caller frees the content. NULL after a message. */
@@ -142,10 +142,13 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
         job->states = life_rule_states(job->rule);
         return CLI_DONE;
     }
-    if (cli_has_suffix(text, HISTORY))
-        return take_transitions(job, life_transitions_history(text), where);
+    char wrong[400];
+    snprintf(wrong, sizeof wrong, "%s", clerror());
+    life_transitions *named = life_transitions_named(text);
+    if (named || (clerrno != ENOENT && !is_rule_name(text)))
+        return take_transitions(job, named, where);
     if (!is_rule_name(text))
-        return cli_wrong("%s: %s", where, clerror());
+        return cli_wrong("%s: %s", where, wrong);
     const char *embedded = embedded_rule(job, text);
     if (embedded)
         return take_transitions(job, life_transitions_read(job->input, embedded, strlen(embedded)),

@@ -18,9 +18,9 @@ set(alone
   nbody/integrator/rungs.c nbody/integrator/update.c nbody/reference/nbody_ref_ensemble.c
   nbody/simulation/diagnose.c nbody/simulation/nbody.c nbody/structure/elements.c
   nbody/structure/structure_device.c
-  life/bytes_table.c life/census.c life/census_ship.c life/device_grid.c life/engine_bitplanes.c
-  life/engine_padded.c life/history.c life/packed.c life/packed_block.c life/pairs.c life/rule.c
-  life/sparse.c life/topology.c
+  life/annotations.c life/bytes_table.c life/census.c life/census_ship.c life/device_grid.c
+  life/engine_bitplanes.c life/engine_padded.c life/neumann.c life/packed.c life/packed_block.c
+  life/pairs.c life/rule.c life/sparse.c life/topology.c
   matmul/cpu.c matmul/grid.c matmul/host.c matmul/out_of_core.c matmul/ranks.c matmul/skinny.c
   matmul/tune.c
   view/serve.c

@@ -41,7 +41,7 @@ char *life_generation_text(life_generation_t generation, char text[LIFE_GENERATI
  * column x, row y (0 = top left) of the box is bit x % 64 of word[y * stride + x / 64], and is the
  * pattern's cell (left + x, top + y). A pattern without live cells has no box: columns and rows
  * are 0. */
-enum { LIFE_PATTERN_RULE = 512 };
+enum { LIFE_PATTERN_RULE = 2048 };
 struct life_band;
 struct life_pattern {
     size_t width, height;

@@ -44,7 +44,7 @@ module stdcl
   integer(c_int), parameter :: LIFE_PLANE = 1
   integer(c_int), parameter :: LIFE_JOINED = 2
   integer(c_int), parameter :: LIFE_UNBOUNDED = 3
-  integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 512
+  integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 2048
   integer(c_int), parameter :: LIFE_GRID_TEXT_TYPE = 96
   integer(c_int), parameter :: LIFE_AUTO = 0
   integer(c_int), parameter :: LIFE_PACKED = 1
@@ -55,6 +55,19 @@ module stdcl
   integer(c_int), parameter :: LIFE_SPARSE = 6
   integer(c_int), parameter :: LIFE_ENGINES = 7
   integer(c_int), parameter :: LIFE_POPULATION_TEXT_TYPE = 80
+  integer(c_int), parameter :: LIFE_ROTATE_0 = 0
+  integer(c_int), parameter :: LIFE_ROTATE_90 = 1
+  integer(c_int), parameter :: LIFE_ROTATE_180 = 2
+  integer(c_int), parameter :: LIFE_ROTATE_270 = 3
+  integer(c_int), parameter :: LIFE_FLIP_X = 4
+  integer(c_int), parameter :: LIFE_FLIP_Y = 5
+  integer(c_int), parameter :: LIFE_TRANSPOSE = 6
+  integer(c_int), parameter :: LIFE_ANTITRANSPOSE = 7
+  integer(c_int), parameter :: LIFE_TURNS = 8
+  integer(c_int), parameter :: LIFE_AND = 0
+  integer(c_int), parameter :: LIFE_OR = 1
+  integer(c_int), parameter :: LIFE_XOR = 2
+  integer(c_int), parameter :: LIFE_DIFFERENCE = 3
   integer(c_int), parameter :: GAS_FUSED = 0
   integer(c_int), parameter :: GAS_STORED = 1
   integer(c_int), parameter :: GAS_DEVICE = 0
@@ -533,6 +546,11 @@ module stdcl
     type(c_ptr) :: code = c_null_ptr
     integer(c_size_t) :: objects = 0
     type(c_ptr) :: object = c_null_ptr
+  end type
+
+  type, bind(C) :: life_cell
+    integer(c_long_long) :: x = 0
+    integer(c_long_long) :: y = 0
   end type
 
   type, bind(C) :: life_sample
@@ -1922,6 +1940,11 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function life_get_list(lf) bind(C)
+      import
+      type(c_ptr) :: life_get_list
+      type(c_ptr), value :: lf
+    end function
     function life_get_states(lf, x, y, width, height, state) bind(C)
       import
       integer(c_int) :: life_get_states
@@ -1981,6 +2004,94 @@ module stdcl
       integer(c_int64_t) :: life_launches
       type(c_ptr), value :: lf
     end function
+    function life_list_box(list, corner, width, height) bind(C)
+      import
+      integer(c_int) :: life_list_box
+      type(c_ptr), value :: list
+      type(life_cell), optional :: corner
+      integer(c_int64_t), optional :: width(*)
+      integer(c_int64_t), optional :: height(*)
+    end function
+    function life_list_cells(list) bind(C)
+      import
+      type(c_ptr) :: life_list_cells
+      type(c_ptr), value :: list
+    end function
+    function life_list_clip(list, x, y, width, height) bind(C)
+      import
+      type(c_ptr) :: life_list_clip
+      type(c_ptr), value :: list
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      integer(c_int64_t), value :: width
+      integer(c_int64_t), value :: height
+    end function
+    function life_list_combine(a, b, operation) bind(C)
+      import
+      type(c_ptr) :: life_list_combine
+      type(c_ptr), value :: a
+      type(c_ptr), value :: b
+      integer(c_int), value :: operation
+    end function
+    function life_list_count(list) bind(C)
+      import
+      integer(c_size_t) :: life_list_count
+      type(c_ptr), value :: list
+    end function
+    function life_list_create(cell, n) bind(C)
+      import
+      type(c_ptr) :: life_list_create
+      type(life_cell), intent(in), optional :: cell
+      integer(c_size_t), value :: n
+    end function
+    function life_list_equal(a, b) bind(C)
+      import
+      integer(c_int) :: life_list_equal
+      type(c_ptr), value :: a
+      type(c_ptr), value :: b
+    end function
+    subroutine life_list_free(list) bind(C)
+      import
+      type(c_ptr), value :: list
+    end subroutine
+    function life_list_halo(list) bind(C)
+      import
+      type(c_ptr) :: life_list_halo
+      type(c_ptr), value :: list
+    end function
+    function life_list_match(list, live, dead) bind(C)
+      import
+      type(c_ptr) :: life_list_match
+      type(c_ptr), value :: list
+      type(c_ptr), value :: live
+      type(c_ptr), value :: dead
+    end function
+    function life_list_read_rle(text) bind(C)
+      import
+      type(c_ptr) :: life_list_read_rle
+      character(kind=c_char), intent(in), optional :: text(*)
+    end function
+    function life_list_rle(list, rule, text, size) bind(C)
+      import
+      integer(c_size_t) :: life_list_rle
+      type(c_ptr), value :: list
+      character(kind=c_char), intent(in), optional :: rule(*)
+      character(kind=c_char), optional :: text(*)
+      integer(c_size_t), value :: size
+    end function
+    function life_list_shift(list, dx, dy) bind(C)
+      import
+      type(c_ptr) :: life_list_shift
+      type(c_ptr), value :: list
+      integer(c_long_long), value :: dx
+      integer(c_long_long), value :: dy
+    end function
+    function life_list_turn(list, turn) bind(C)
+      import
+      type(c_ptr) :: life_list_turn
+      type(c_ptr), value :: list
+      integer(c_int), value :: turn
+    end function
     function life_measure(lf, sample) bind(C)
       import
       integer(c_int) :: life_measure
@@ -2028,6 +2139,12 @@ module stdcl
       integer(c_long_long), value :: x
       integer(c_long_long), value :: y
       type(life_cells), intent(in), optional :: cells
+    end function
+    function life_put_list(lf, list) bind(C)
+      import
+      integer(c_int) :: life_put_list
+      type(c_ptr), value :: lf
+      type(c_ptr), value :: list
     end function
     function life_put_states(lf, x, y, width, height, state) bind(C)
       import
@@ -2146,15 +2263,15 @@ module stdcl
       import
       type(c_ptr), value :: transitions
     end subroutine
-    function life_transitions_history(text) bind(C)
-      import
-      type(c_ptr) :: life_transitions_history
-      character(kind=c_char), intent(in), optional :: text(*)
-    end function
     function life_transitions_name(transitions) bind(C)
       import
       type(c_ptr) :: life_transitions_name
       type(c_ptr), value :: transitions
+    end function
+    function life_transitions_named(text) bind(C)
+      import
+      type(c_ptr) :: life_transitions_named
+      character(kind=c_char), intent(in), optional :: text(*)
     end function
     function life_transitions_read(name, data, size) bind(C)
       import

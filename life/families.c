@@ -17,9 +17,9 @@ static const struct life_family_row *const families[] = {FAMILIES(X)};
 static int families_refuse(const char *text)
 {
     static const char *const suffix[][2] = {
-        {"History", "rules with History are created by life_transitions_history"},
-        {"Super", "the family Super is not supported"},
-        {"Investigator", "the family Investigator is not supported"}};
+        {"History", "rules with History are created by life_transitions_named"},
+        {"Super", "rules with Super are created by life_transitions_named"},
+        {"Investigator", "rules with Investigator are created by life_transitions_named"}};
     const size_t length = strlen(text);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
         const size_t tail = strlen(suffix[i][0]);

@@ -7,7 +7,8 @@
  *   B2/S013V        von Neumann's four: north, west, east, south
  *   W110            S. Wolfram's elementary rules, even numbers: a row computes the next row below
  *                   it, and live cells stay
- *   MAP...          all 512 bits in base 64, as in Golly
+ *   MAP...          all 512 bits in base 64, as in Golly; 128 bits for the hexagon, 32 for von
+ *                   Neumann's four neighbours
  *
  * Bits of a block: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west,
  * 7 south, 8 south-east.
@@ -20,8 +21,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { BLOCKS = 512, CELL = 1 << 4, MOORE = 0x1ef, HEXAGON = 0x1ab, NEUMANN = 0xaa };
+enum {
+    BLOCKS = 512,
+    CELL = 1 << 4,
+    MOORE = LIFE_MOORE,
+    HEXAGON = LIFE_HEXAGON,
+    NEUMANN = LIFE_NEUMANN
+};
 
 /* For each number of neighbours, its letters and one placement for each letter; above four, the
  * dead neighbours have the placement of 8 - count. */
@@ -32,6 +40,8 @@ static const unsigned short places[5][13] = {
     {5, 10, 3, 40, 33, 68},
     {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
     {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
+
+static const char BASE_64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static unsigned block_turned(unsigned block)
 {
@@ -133,7 +143,8 @@ static int family_read_part(const char *text, const char **p, struct life_table 
 
 /* Read B.../S..., S.../B..., one of them, or survival/birth, optionally followed by H or V. Return
  * 1 if the text is none of these. */
-static int read_parts(const char *text, struct life_table *t, char normal[LIFE_RULE_TEXT])
+static int read_parts(const char *text, struct life_table *t, unsigned *neighbourhood,
+                      char normal[LIFE_RULE_TEXT])
 {
     char copy[LIFE_RULE_TEXT - 4];
     if (!life_family_tidy(text, copy, sizeof copy) ||
@@ -168,34 +179,61 @@ static int read_parts(const char *text, struct life_table *t, char normal[LIFE_R
     const int b = !birth_first, s = birth_first;
     const int length = snprintf(normal, LIFE_RULE_TEXT, "B%.*s/S%.*s%s", (int)(end[b] - part[b]),
                                 part[b], (int)(end[s] - part[s]), part[s], suffix);
+    *neighbourhood = neighbours;
     return length >= (int)sizeof copy; /* too long to be read again */
 }
 
-/* Read MAP and 86 characters of base 64: 512 bits. The first bit is the empty block's; the north-
- * west cell is the most significant digit of a block's number. */
+/* Number of characters of base 64 after MAP that `text` begins with, 86, 22 or 6; 0: neither. */
+static size_t map_digits(const char *text)
+{
+    const size_t n = strspn(text, BASE_64);
+    static const size_t known[] = {86, 22, 6};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (n == known[i] || (n > known[i] && text[known[i]] == '/'))
+            return known[i];
+    return 0;
+}
+
+/* Set the table from the digits: a bit for each block of the cell and its neighbours, first the
+ * empty block's. A block's number has the north-west cell as the most significant digit. */
+static void map_table(const char *digits, unsigned cells, struct life_table *table)
+{
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        unsigned bit = 0;
+        for (int i = 0; i < 9; i++)
+            if (cells >> i & 1)
+                bit = 2 * bit + (block >> i & 1);
+        const long digit = strchr(BASE_64, digits[bit / 6]) - BASE_64;
+        table_set(table, block, digit >> (5 - bit % 6) & 1);
+    }
+}
+
+int life_map_parse(const char *text, struct life_family *rule, const char **rest)
+{
+    if (strncasecmp(text, "MAP", 3) != 0)
+        return 1;
+    const char *digits = text + 3;
+    const size_t n = map_digits(digits);
+    if (!n)
+        return life_family_refuse(text,
+                                  "after MAP there should be 86 characters of base 64, 22 for a "
+                                  "hexagon or 6 for von Neumann's neighbours");
+    rule->neighbourhood = n == 86 ? MOORE : n == 22 ? HEXAGON : NEUMANN;
+    map_table(digits, rule->neighbourhood | CELL, &rule->table);
+    snprintf(rule->text, LIFE_RULE_TEXT, "MAP%.*s", (int)n, digits);
+    *rest = digits + n + strspn(digits + n, "=");
+    return 0;
+}
+
+/* Read MAP and its digits: 512, 128 or 32 bits. */
 static int map_parse(const char *text, struct life_family *rule)
 {
-    static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    enum { DIGITS = (BLOCKS + 5) / 6 };
-    if (strncmp(text, "MAP", 3) != 0)
-        return 1;
-    for (unsigned bit = 0; bit < BLOCKS; bit++) {
-        const char *digit = text[3 + bit / 6] ? strchr(base, text[3 + bit / 6]) : NULL;
-        unsigned block = 0;
-        if (!digit)
-            return life_family_refuse(
-                text,
-                "after MAP there should be 86 characters of base 64, for all eight neighbours");
-        for (int i = 0; i < 9; i++)
-            block |= (bit >> i & 1) << (8 - i);
-        table_set(&rule->table, block, (digit - base) >> (5 - bit % 6) & 1);
-    }
-    const char *rest = text + 3 + DIGITS;
-    if (rest[strspn(rest, "= \t")])
+    const char *rest;
+    const int status = life_map_parse(text, rule, &rest);
+    if (status == 0 && rest[strspn(rest, " \t")])
         return life_family_refuse(
-            text, "after MAP there should be 86 characters of base 64, for all eight neighbours");
-    snprintf(rule->text, LIFE_RULE_TEXT, "%.*s", 3 + DIGITS, text);
-    return 0;
+            text, "after the characters of MAP there may be only a slash and the number of states");
+    return status;
 }
 
 /* Read W and an even number below 256: bit 4 l + 2 m + r is 1 if a cell is born below these three.
@@ -238,7 +276,7 @@ static int counts_parse(const char *text, struct life_family *rule)
 static int placed_parse(const char *text, struct life_family *rule)
 {
     struct life_rule counts;
-    const int status = read_parts(text, &rule->table, rule->text);
+    const int status = read_parts(text, &rule->table, &rule->neighbourhood, rule->text);
     if (status != 0 || life_rule_parse(rule->text, &counts) < 0)
         return status;
     rule->table = (struct life_table){{0}};
@@ -252,6 +290,7 @@ int life_table_parse(const char *text, struct life_family *rule)
     int status = 1;
     for (size_t i = 0; i < sizeof parse / sizeof *parse && status > 0; i++) {
         rule->table = (struct life_table){{0}};
+        rule->neighbourhood = MOORE;
         status = parse[i](text, rule);
     }
     return status;

@@ -21,6 +21,9 @@ enum life_form {
     LIFE_FORM_OWN    /* the family's own reference and kernel */
 };
 
+/* Neighbourhoods as cells of a block of nine: bit 0 the north-west cell, row by row. */
+enum { LIFE_MOORE = 0x1ef, LIFE_HEXAGON = 0x1ab, LIFE_NEUMANN = 0xaa };
+
 struct life_family;
 
 struct life_family_row {
@@ -45,6 +48,7 @@ struct life_family {
     bool counts;           /* outer-totalistic: `rule` is complete */
     struct life_rule rule; /* 0 unless `counts` */
     struct life_table table;
+    unsigned neighbourhood; /* cells of a block that `table` depends on, without the middle */
     /* 2, or more. Dying cells count as dead in `table`. */
     unsigned states;
     unsigned range; /* of the neighbourhood in columns and rows */
@@ -90,6 +94,10 @@ void life_family_macros(const struct life_family *rule, bool ternary,
 
 /* Parse a rule of two states by a table (family.c); as `parse` above. */
 int life_table_parse(const char *text, struct life_family *rule);
+
+/* Parse MAP and its 86, 22 or 6 characters; *rest: the text after them, without padding. Return as
+ * `parse` above. */
+int life_map_parse(const char *text, struct life_family *rule, const char **rest);
 
 /* `next` of the families with a table. */
 unsigned char life_table_state(const struct life_family *rule, const unsigned char block[9]);

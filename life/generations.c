@@ -3,6 +3,7 @@
  *
  *   345/2/4         survival, birth, number of states; B2/S345/C4 is equivalent, and H or V may
  *                   follow
+ *   MAP.../4        births and survivals of a table, and the number of states
  *
  * Births and survivals are a rule of two states of another family (family.c).
  * SPDX-License-Identifier: MIT
@@ -11,6 +12,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -27,7 +29,7 @@ static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *s
     char copy[LIFE_RULE_TEXT - 4];
     const char *first = life_family_tidy(text, copy, sizeof copy) ? strchr(copy, '/') : NULL,
                *second = first ? strchr(first + 1, '/') : NULL;
-    if (!second || strncmp(text, "MAP", 3) == 0)
+    if (!second)
         return 1;
     const char *p = second + 1;
     unsigned n = 0;
@@ -66,10 +68,43 @@ static int family_write_states(const char *given, struct life_family *f)
                : life_family_refuse(given, "it is too long; write each count and each letter once");
 }
 
+/* Read the number of states at the end of MAP.../4. */
+static int map_states(const char *text, const char *rest, unsigned *states)
+{
+    char *end;
+    const unsigned long n = isdigit((unsigned char)rest[1]) ? strtoul(rest + 1, &end, 10) : 0;
+    if (n < 2 || n > 256 || end[strspn(end, " \t")])
+        return life_family_refuse(
+            text, "after MAP and the slash there should be the number of states, from 2 to 256");
+    *states = (unsigned)n;
+    return 0;
+}
+
+/* Parse MAP.../4. Return 1 if the text has no number of states. */
+static int map_generations(const char *text, struct life_family *rule)
+{
+    const char *rest;
+    char number[8];
+    const int status = life_map_parse(text, rule, &rest);
+    if (status != 0 || *rest != '/')
+        return status < 0 ? -1 : 1;
+    if (map_states(text, rest, &rule->states) < 0)
+        return -1;
+    if (rule->states == 2) {
+        rule->row = &life_table_family;
+        return 0;
+    }
+    snprintf(number, sizeof number, "/%u", rule->states);
+    strcat(rule->text, number); /* at most 100 characters */
+    return 0;
+}
+
 static int generations_parse(const char *text, struct life_family *rule)
 {
     char head[LIFE_RULE_TEXT];
     unsigned states = 2;
+    if (strncasecmp(text, "MAP", 3) == 0)
+        return map_generations(text, rule);
     const int status = split_states(text, head, &states);
     if (status != 0)
         return status;

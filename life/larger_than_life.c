@@ -25,7 +25,8 @@ static int large_parse(const char *text, struct life_family *rule)
     const char *why;
     size_t n = 0;
     char copy[LIFE_RULE_TEXT];
-    for (const char *p = text; *p && n + 1 < sizeof copy; p++)
+    const char *p = text;
+    for (; *p && n + 1 < sizeof copy; p++)
         if (!isspace((unsigned char)*p))
             copy[n++] = *p;
     copy[n] = '\0';
@@ -34,7 +35,7 @@ static int large_parse(const char *text, struct life_family *rule)
         return 1;
     if (status < 0)
         return life_family_refuse(text, why);
-    if (!large_rule_write(&l, rule->text, sizeof rule->text))
+    if (*p || !large_rule_write(&l, rule->text, sizeof rule->text))
         return life_family_refuse(text, "it is too long");
     rule->states = l.states;
     rule->range = large_columns(&l);

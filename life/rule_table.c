@@ -15,7 +15,6 @@
  * and the state at the next place selects among them. Equal remainders share a node.
  * SPDX-License-Identifier: MIT
  */
-#include "life/hash_map.h"
 #include "life/transitions.h"
 #include "life/counting.h"
 
@@ -522,28 +521,6 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
                : clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
 }
 
-/* Return a node with these branches; create it if necessary. */
-static int keep_node(struct builder *u, int depth, uint32_t *at)
-{
-    struct life_transitions *t = u->b->t;
-    uint64_t key = life_mix((uint64_t)depth + 1);
-    for (unsigned s = 0; s < t->states; s++)
-        key = life_mix(key ^ u->branch[depth][s]) + 0x9e3779b97f4a7c15u;
-    const uint32_t known = map_get(&u->made, key);
-    if (known != MAP_NONE &&
-        memcmp(t->branch + known, u->branch[depth], t->states * sizeof *t->branch) == 0) {
-        *at = known;
-        return 0;
-    }
-    uint32_t *made = transitions_node(t, u->b->text, at);
-    if (!made)
-        return -1;
-    memcpy(made, u->branch[depth], t->states * sizeof *made);
-    return known != MAP_NONE || map_put(&u->made, key, *at)
-               ? 0
-               : clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
-}
-
 static int branches_of(struct builder *u, int depth, uint32_t *at)
 {
     const struct table *b = u->b;
@@ -563,7 +540,7 @@ static int branches_of(struct builder *u, int depth, uint32_t *at)
         if (node_of(u, depth + 1, &u->branch[depth][s]) < 0)
             return -1;
     }
-    return keep_node(u, depth, at);
+    return transitions_share(b->t, b->text, &u->made, u->branch[depth], at);
 }
 
 /* Compute the transitions that match each state at each place. */

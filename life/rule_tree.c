@@ -10,6 +10,7 @@
  * last is the cell's. The last node is the root.
  * SPDX-License-Identifier: MIT
  */
+#include "life/counting.h"
 #include "life/transitions.h"
 
 #include <ctype.h>
@@ -71,6 +72,27 @@ uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *t
     *at = (uint32_t)(t->nodes * t->states);
     t->nodes++;
     return t->branch + *at;
+}
+
+int transitions_share(struct life_transitions *t, const struct rule_text *text, struct map *made,
+                      const uint32_t *branch, uint32_t *at)
+{
+    uint64_t key = t->states;
+    for (unsigned s = 0; s < t->states; s++)
+        key = life_mix(key ^ branch[s]) + 0x9e3779b97f4a7c15u;
+    const uint32_t known = map_get(made, key);
+    if (known != MAP_NONE &&
+        memcmp(t->branch + known, branch, t->states * sizeof *t->branch) == 0) {
+        *at = known;
+        return 0;
+    }
+    uint32_t *node = transitions_node(t, text, at);
+    if (!node)
+        return -1;
+    memcpy(node, branch, t->states * sizeof *node);
+    return known != MAP_NONE || map_put(made, key, *at)
+               ? 0
+               : clerror_set(ENOMEM, "%s: out of memory for a tree", text->name);
 }
 
 bool rule_text_number(const char **p, const char *end, unsigned long *n)

@@ -3,6 +3,7 @@
  *   rule_file.c    the sections of a .rule file: name, colours
  *   rule_table.c   a TABLE: transitions with variables and symmetries, converted to a tree
  *   rule_tree.c    a TREE; construction of trees
+ *   rule_program.c a tree from functions of a cell and its neighbours: annotations.c, neumann.c
  *
  * A tree gives the next state of a cell. At its root the state at the first place of `place`
  * selects one of `states` branches, and so on; the branches of the last node are next states.
@@ -11,6 +12,7 @@
 #ifndef LIFE_TRANSITIONS_H
 #define LIFE_TRANSITIONS_H
 
+#include "life/hash_map.h"
 #include "stdcl/life.h"
 
 #include <stdbool.h>
@@ -21,7 +23,7 @@ enum { TRANSITIONS_PLACES = 9, TRANSITIONS_BRANCHES = 1 << 26 };
 struct life_transitions {
     char name[LIFE_RULE_TEXT];
     unsigned states;
-    int places;                              /* 3, 5, 7 or 9; the cell is the last */
+    int places;                              /* 3, 5, 7 or 9 */
     unsigned char place[TRANSITIONS_PLACES]; /* in the block of nine, as in family.c */
     uint32_t *branch; /* branches of node n begin at branch[n * states]: offsets of the next nodes'
                          branches, or states */
@@ -46,6 +48,11 @@ void transitions_places(struct life_transitions *t, int neighbours);
 /* Append a node, whose branches the caller sets. NULL with ENOMEM, or with EINVAL if there are too
  * many. */
 uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *text, uint32_t *at);
+
+/* Return in *at a node with these branches, `states` of them: an equal one, which `made` knows by a
+ * hash of its branches, or a new one. -1 as transitions_node. */
+int transitions_share(struct life_transitions *t, const struct rule_text *text, struct map *made,
+                      const uint32_t *branch, uint32_t *at);
 
 /* Read the next number of a section, across line ends and comments; large numbers saturate. */
 bool rule_text_number(const char **p, const char *end, unsigned long *n);

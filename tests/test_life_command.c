@@ -603,6 +603,8 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "give the pattern to identify", "identify");
     expect_life_refused(2, "one pattern is identified", "identify ship.rle gun");
     expect_life_refused(2, "--size", "identify ship.rle --size 100");
+    expect_life_refused(2, "that identify uses is unbounded; give --rule without a grid",
+                        "identify ship.rle --rule B3/S23:T100");
     expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
     expect_life_refused(2, "hashlife", "identify ship.rle --rule R2,C0,S2,B3,N+");
 }
@@ -1011,8 +1013,34 @@ static void life_command_runs_history(void **unused)
     load_life_file("after.rle", text, sizeof text);
     assert_non_null(strstr(text, "rule = LifeHistory\n"));
     assert_non_null(strchr(text, 'F'));
-    expect_life_refused(2, "the family Super is not supported", "none.rle --rule B3/S23Super");
-    expect_life_refused(2, "only rules of two states have", "none.rle --rule 345/2/4History");
+    expect_life_refused(2, "which Super needs survival", "none.rle --rule B03/S23Super");
+    expect_life_refused(2, "only rules of two states and", "none.rle --rule 345/2/4History");
+}
+
+/* bgolly 5 has these populations. */
+static void life_command_runs_named_rules(void **unused)
+{
+    static const struct {
+        const char *rule, *name, *cells;
+        json_int_t population; /* after 4 generations */
+    } runs[] = {{"LifeSuper", "LifeSuper", ".I.M$I.OK$MGQ$.R.TX$3A.F.P", 19},
+                {"B36/S23Investigator", "B36/S23Investigator", "3A.H$.B.N2A$O.O.A$Q2AR.F", 26},
+                {"b2s34hhistory", "B2/S34HHistory", "2A.F$C.EA$.3A", 24},
+                {"JvN29", "JvN29", "3IM.A$I.XO$PQUV.X", 15},
+                {"nobili32", "Nobili32", "3IM.pA$I.XO$PQUV.pG$KM.X", 19},
+                {"Hutton32", "Hutton32", "3IM2I.$.pAQH$M2I.X", 16},
+                {"MAPFgFoF2gXgH5oF4B+gH4A6A==", "MAPFgFoF2gXgH5oF4B+gH4A6A", "3A$.2A$2A.A", 3},
+                {"MAPHmlphg/4", "MAPHmlphg/4", "3A.C$.2AB", 3}};
+    char text[300];
+    (void)unused;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        snprintf(text, sizeof text, "x = 9, y = 9, rule = %s\n%s!\n", runs[i].rule, runs[i].cells);
+        put_text(in_folder("named.rle"), text);
+        json_t *r = life_report("named.rle -n 4");
+        assert_string_equal(json_string_value(json_object_get(r, "rule")), runs[i].name);
+        assert_int_equal(life_number(r, "population"), runs[i].population);
+        json_decref(r);
+    }
 }
 
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
@@ -1268,6 +1296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_runs_rule_files),
         cmocka_unit_test(life_command_runs_larger_than_life),
         cmocka_unit_test(life_command_runs_history),
+        cmocka_unit_test(life_command_runs_named_rules),
         cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),

@@ -253,6 +253,85 @@ static void golly_larger_than_life_agrees(void **state)
     }
 }
 
+/* Write the states of a torus of 64 x 64 cells as a macrocell file, which has positions. */
+static void write_torus_states(const char *rule, unsigned states, unsigned char *state)
+{
+    uint64_t word[64] = {0};
+    struct life_pattern p = {.width = 64,
+                             .height = 64,
+                             .columns = 64,
+                             .rows = 64,
+                             .stride = 1,
+                             .word = word,
+                             .states = states,
+                             .state = state,
+                             .placed = true,
+                             .x = -32,
+                             .y = -32,
+                             .bounds = "T64,64"};
+    for (size_t i = 0; i < 64 * 64; i++)
+        word[i / 64] |= (uint64_t)(state[i] != 0) << i % 64;
+    snprintf(p.rule, sizeof p.rule, "%s", rule);
+    works(life_pattern_write(in_folder("states.mc"), &p, NULL));
+}
+
+/* Compare all cells of a torus with a macrocell file that bgolly wrote. */
+static void check_torus_states(life *lf, const char *file)
+{
+    struct life_pattern q;
+    static unsigned char ours[64 * 64], theirs[64 * 64];
+    works(life_pattern_read(file, &q));
+    memset(theirs, 0, sizeof theirs);
+    for (size_t y = 0; y < q.rows; y++)
+        for (size_t x = 0; x < q.columns; x++) {
+            const long long column = q.x + (long long)(q.left + x) + 32,
+                            row = q.y + (long long)(q.top + y) + 32;
+            if (q.state[y * q.columns + x])
+                theirs[row * 64 + column] = q.state[y * q.columns + x];
+        }
+    works(life_get_states(lf, 0, 0, 64, 64, ours));
+    for (size_t i = 0; i < sizeof ours; i++)
+        if (ours[i] != theirs[i])
+            fail_msg("%s, generation %llu, column %zu, row %zu: state %d, by bgolly %d",
+                     life_rule_text(lf), (unsigned long long)life_generation(lf), i % 64, i / 64,
+                     ours[i], theirs[i]);
+    life_pattern_free(&q);
+}
+
+/* Random cells under von Neumann's rule and its relatives; all states meet. */
+static void golly_neumann_agrees(void **state)
+{
+    static const char *const rules[] = {"JvN29", "Nobili32", "Hutton32"};
+    static const unsigned steps[] = {1, 1, 3, 20};
+    static unsigned char cell[64 * 64];
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t r = 0; r < 3 * sizeof rules / sizeof *rules; r++) {
+        life_transitions *t = life_transitions_named(rules[r % 3]);
+        ready(t);
+        life *lf = life_create(
+            &(struct life_options){.grid = "T64,64", .transitions = t, .engine = LIFE_REFERENCE});
+        ready(lf);
+        for (size_t i = 0; i < sizeof cell; i++)
+            cell[i] = (unsigned char)(rand() % 8 < (int)(r / 3)
+                                          ? 0
+                                          : (unsigned)rand() % life_transitions_states(t));
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            char options[PATH_MAX + 40];
+            write_torus_states(rules[r % 3], life_transitions_states(t), cell);
+            works(life_put_states(lf, 0, 0, 64, 64, cell));
+            snprintf(options, sizeof options, "-a JvN -o '%s'", in_folder("theirs.mc"));
+            by_golly(options, steps[i], in_folder("states.mc"));
+            works(life_step(lf, steps[i]));
+            check_torus_states(lf, in_folder("theirs.mc"));
+            works(life_get_states(lf, 0, 0, 64, 64, cell));
+        }
+        life_free(lf);
+        life_transitions_free(t);
+    }
+}
+
 static void golly_macrocell_both_ways_agrees(void **state)
 {
     (void)state;
@@ -366,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(golly_rle_both_ways_agrees),
                                        cmocka_unit_test(golly_generations_both_ways_agree),
                                        cmocka_unit_test(golly_larger_than_life_agrees),
+                                       cmocka_unit_test(golly_neumann_agrees),
                                        cmocka_unit_test(golly_macrocell_both_ways_agrees),
                                        cmocka_unit_test(golly_planes_agree)};
     return cmocka_run_group_tests(tests, files_create, files_remove);

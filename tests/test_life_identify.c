@@ -141,7 +141,7 @@ static void identify_has_period_of_cells(void **unused)
 /* A glider's trail in LifeHistory grows by a cell in a generation; the glider has period 4. */
 static void identify_has_period_of_trail(void **unused)
 {
-    life_transitions *transitions = life_transitions_history("LifeHistory");
+    life_transitions *transitions = life_transitions_named("LifeHistory");
     (void)unused;
     ready(transitions);
     life *lf =

@@ -89,6 +89,41 @@ static void ltl_rules_have_canonical_form(void **unused)
     }
 }
 
+/* Population of a soup after three generations, by the scalar reference. */
+static uint64_t ltl_population(const char *rule)
+{
+    uint64_t population = 0;
+    life *lf = life_create(
+        &(struct life_options){.engine = LIFE_REFERENCE, .width = 70, .height = 60, .rule = rule});
+    ready(lf);
+    works(life_soup(lf, 0.5, 3));
+    works(life_step(lf, 3));
+    works(life_population(lf, &population));
+    life_free(lf);
+    return population;
+}
+
+/* A rule of a thousand characters with equal weights is one of thirty; a rule that is too long is
+ * refused, although its beginning is a rule. */
+static void ltl_rules_may_be_long(void **unused)
+{
+    enum { SIDE = 31 };
+    char text[4000], normal[LIFE_RULE_TEXT];
+    int used = snprintf(text, sizeof text, "R15,C2,S300-480,B400-470,NW");
+    (void)unused;
+    for (int i = 0; i < SIDE * SIDE; i++)
+        text[used++] = i == SIDE * SIDE / 2 ? '0' : '1';
+    text[used] = '\0';
+    assert_int_equal(ltl_population(text), ltl_population("R15,C2,S300-480,B400-470,NM"));
+    used = snprintf(text, sizeof text, "R500,C2,S5,B");
+    for (int i = 0; i < 200; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%d-%d,", 100000 + 3 * i,
+                         100001 + 3 * i);
+    snprintf(text + used, sizeof text - (size_t)used, "900000");
+    assert_int_equal(life_rule_normal(text, normal), -1);
+    contains(clerror(), "too long");
+}
+
 static const struct world {
     const char *rule;
     int range, states, middle;
@@ -497,6 +532,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ltl_rules_have_canonical_form),
+        cmocka_unit_test(ltl_rules_may_be_long),
         cmocka_unit_test(ltl_engines_match_definition),
         cmocka_unit_test(ltl_neighbourhoods_match_drawings),
         cmocka_unit_test(ltl_kernel_matches_reference),

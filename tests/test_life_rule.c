@@ -267,6 +267,43 @@ static void rule_isotropic_families_are_tables(void **state)
     }
 }
 
+/* A table of a hexagon's or of von Neumann's neighbours is the rule of their counts, with any
+ * number of states. A Python program made the digits by the definition in Golly's help. */
+static void rule_maps_match_counts(void **state)
+{
+    static const struct {
+        const char *map, *counts, *normal;
+    } same[] = {
+        {"MAPFgFoF2gXgH5oF4B+gH4A6A", "B2/S34H", "MAPFgFoF2gXgH5oF4B+gH4A6A"},
+        {"mapFn5p6GnoloBp6JaAloBoAA==", "B24/S12H", "MAPFn5p6GnoloBp6JaAloBoAA"},
+        {"MAPHmlphg", "B2/S013V", "MAPHmlphg"},
+        {"MAPZpmZZg ", "B13/S13V", "MAPZpmZZg"},
+        {"MAPHmlphg/2", "B2/S013V", "MAPHmlphg"},
+        {"MAPHmlphg/4", "013/2/4V", "MAPHmlphg/4"},
+        {"MAPFgFoF2gXgH5oF4B+gH4A6A==/256", "34/2/256H", "MAPFgFoF2gXgH5oF4B+gH4A6A/256"},
+        {"MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH7oaIDogGiA6ICAAIAAaIDogIAAgACAAIAAAAAA"
+         "AA/3",
+         "23/3/3",
+         "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH7oaIDogGiA6ICAAIAAaIDogIAAgACAAIAAAAAA"
+         "AA/3"}};
+    static const char *const bad[] = {"MAPHmlph",      "MAPHmlphgg",   "MAPHmlphg/",  "MAPHmlphg/1",
+                                      "MAPHmlphg/257", "MAPHmlphg/4V", "MAPHmlphg x", "MAP"};
+    char normal[LIFE_RULE_TEXT];
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct life_family map, counts;
+        works(life_family_parse(same[i].map, &map));
+        works(life_family_parse(same[i].counts, &counts));
+        assert_memory_equal(&map.table, &counts.table, sizeof map.table);
+        assert_int_equal(map.states, counts.states);
+        assert_int_equal(map.neighbourhood, counts.neighbourhood);
+        works(life_rule_normal(same[i].map, normal));
+        assert_string_equal(normal, same[i].normal);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails(EINVAL, life_rule_normal(bad[i], normal));
+}
+
 /* All letters of a count together are the count; each block belongs to one letter. */
 static void rule_hensel_letters_partition_counts(void **state)
 {
@@ -339,6 +376,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rule_suffix_gives_bounds),
         cmocka_unit_test(rule_isotropic_families_are_tables),
         cmocka_unit_test(rule_hensel_letters_partition_counts),
+        cmocka_unit_test(rule_maps_match_counts),
         cmocka_unit_test(rule_circuits_are_right),
         cmocka_unit_test(rule_logic_is_right_and_short),
         cmocka_unit_test(rule_chain_is_right_for_all_neighbourhoods),

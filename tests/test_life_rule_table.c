@@ -585,7 +585,7 @@ static void check_history_of(const char *rule)
     char text[64];
     struct life_family plain;
     snprintf(text, sizeof text, "%sHistory", rule);
-    life_transitions *t = life_transitions_history(text);
+    life_transitions *t = life_transitions_named(text);
     ready(t);
     works(life_family_parse(rule, &plain));
     for (unsigned live = 0; live < 512; live++) {
@@ -601,7 +601,7 @@ static void life_history_follows_definition(void **unused)
 {
     (void)unused;
     life_transitions *want = rule_of_table(life_history),
-                     *have = life_transitions_history("LifeHistory");
+                     *have = life_transitions_named("LifeHistory");
     ready(have);
     assert_string_equal(life_transitions_name(have), "LifeHistory");
     assert_int_equal(life_transitions_states(have), 7);
@@ -617,15 +617,126 @@ static void life_history_follows_definition(void **unused)
     check_history_of("B36/S23");
     check_history_of("B2-a/S12");
     check_history_of("B2/S34H");
-    fails_null(EINVAL, life_transitions_history("345/2/4History"));
-    fails_null(EINVAL, life_transitions_history("History"));
-    fails_null(EINVAL, life_transitions_history("B3/S23"));
-    fails_null(EINVAL, life_transitions_history("B9/S23History"));
+    fails_null(EINVAL, life_transitions_named("345/2/4History"));
+    fails_null(EINVAL, life_transitions_named("W110History"));
+    fails_null(EINVAL, life_transitions_named("B03/S23History"));
+    fails_null(ENOENT, life_transitions_named("History"));
+    fails_null(ENOENT, life_transitions_named("B3/S23"));
+    fails_null(EINVAL, life_transitions_named("B9/S23History"));
+}
+
+/* A state that Golly 5 computes for the middle of a block of nine. */
+struct golly_block {
+    unsigned char block[9], next;
+};
+
+/* The births, deaths and labels that Golly's help on the algorithm Super describes, one a line. */
+static void life_super_follows_definition(void **unused)
+{
+    static const struct golly_block cases[] = {
+        /* live neighbours of one state give birth to it; others to 1, or 13 without trails */
+        {{9, 9, 9, 0, 0, 0, 0, 0, 0}, 9},
+        {{11, 11, 0, 0, 10, 0, 0, 0, 11}, 11},
+        {{9, 9, 11, 0, 0, 0, 0, 0, 0}, 1},
+        {{13, 15, 17, 0, 0, 0, 0, 0, 0}, 13},
+        {{25, 25, 25, 0, 2, 0, 0, 0, 0}, 25},
+        {{1, 25, 25, 0, 0, 0, 0, 0, 0}, 1},
+        {{5, 25, 25, 0, 0, 0, 0, 0, 0}, 1},
+        {{3, 25, 25, 0, 0, 0, 0, 0, 0}, 25}, /* marks let a state pass */
+        {{3, 9, 9, 0, 0, 0, 0, 0, 0}, 1},
+        {{7, 9, 9, 0, 0, 0, 0, 0, 0}, 9},
+        {{7, 25, 25, 0, 0, 0, 0, 0, 0}, 13},
+        {{7, 3, 25, 0, 0, 0, 0, 0, 0}, 1},
+        {{7, 7, 7, 0, 0, 0, 0, 0, 0}, 13},
+        {{3, 3, 3, 0, 0, 0, 0, 0, 0}, 1},
+        {{9, 9, 9, 0, 4, 0, 0, 0, 0}, 3},
+        {{9, 9, 9, 0, 8, 0, 0, 0, 0}, 7},
+        /* deaths: trails, marks, nothing */
+        {{0, 0, 0, 0, 9, 0, 0, 0, 0}, 10},
+        {{0, 0, 0, 0, 11, 0, 0, 0, 0}, 12},
+        {{0, 0, 0, 0, 7, 0, 0, 0, 0}, 8},
+        {{0, 0, 0, 0, 5, 0, 0, 0, 0}, 4},
+        {{0, 0, 0, 0, 19, 0, 0, 0, 0}, 0},
+        /* a boundary kills, and clears labels */
+        {{6, 1, 1, 1, 6, 0, 0, 0, 0}, 6},
+        {{6, 1, 1, 0, 9, 0, 0, 0, 0}, 10},
+        {{6, 1, 1, 0, 7, 0, 0, 0, 0}, 0},
+        {{6, 0, 0, 0, 8, 0, 0, 0, 0}, 0},
+        {{6, 0, 0, 0, 20, 0, 0, 0, 0}, 0},
+        {{6, 0, 0, 0, 10, 0, 0, 0, 0}, 10},
+        /* labels */
+        {{0, 0, 0, 0, 14, 0, 0, 0, 0}, 0},
+        {{0, 0, 0, 0, 16, 0, 0, 0, 0}, 16},
+        {{0, 14, 0, 0, 16, 0, 0, 0, 0}, 14},
+        {{0, 19, 0, 0, 16, 0, 0, 0, 0}, 14},
+        {{0, 22, 0, 0, 18, 0, 0, 0, 0}, 22},
+        {{0, 18, 0, 0, 20, 0, 0, 0, 0}, 18},
+        {{0, 20, 0, 0, 22, 0, 0, 0, 0}, 20},
+        {{0, 18, 0, 0, 24, 0, 0, 0, 0}, 18},
+        {{0, 1, 0, 0, 24, 0, 0, 0, 0}, 18},
+        {{0, 2, 0, 0, 24, 0, 0, 0, 0}, 24}};
+    life_transitions *t = life_transitions_named("LifeSuper");
+    (void)unused;
+    ready(t);
+    assert_int_equal(life_transitions_states(t), 26);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(life_transit(t, cases[i].block), cases[i].next);
+    life_transitions_free(t);
+}
+
+/* Neighbours that force, count for births or for survival, and cells that stay or alternate. */
+static void life_investigator_follows_definition(void **unused)
+{
+    static const struct golly_block cases[] = {
+        {{2, 1, 1, 0, 1, 0, 0, 0, 0}, 0},    {{14, 1, 1, 0, 1, 0, 0, 0, 0}, 0},
+        {{14, 0, 0, 0, 0, 0, 0, 0, 0}, 1},   {{9, 0, 0, 0, 0, 0, 0, 0, 0}, 1},
+        {{4, 4, 4, 0, 0, 0, 0, 0, 0}, 1},    {{5, 4, 4, 0, 0, 0, 0, 0, 0}, 0},
+        {{15, 15, 15, 0, 0, 0, 0, 0, 0}, 0}, {{15, 15, 1, 0, 0, 0, 0, 0, 0}, 1},
+        {{17, 17, 17, 0, 0, 0, 0, 0, 0}, 1}, {{18, 18, 18, 0, 0, 0, 0, 0, 0}, 0},
+        {{17, 17, 0, 0, 1, 0, 0, 0, 0}, 0},  {{18, 18, 0, 0, 1, 0, 0, 0, 0}, 1},
+        {{0, 0, 0, 0, 6, 0, 0, 0, 0}, 7},    {{0, 0, 0, 0, 7, 0, 0, 0, 0}, 6},
+        {{0, 0, 0, 0, 13, 0, 0, 0, 0}, 12},  {{0, 0, 0, 0, 20, 0, 0, 0, 0}, 19},
+        {{1, 1, 1, 1, 5, 1, 1, 1, 1}, 5},    {{0, 0, 0, 0, 16, 0, 0, 0, 0}, 16}};
+    life_transitions *t = life_transitions_named("b3s23investigator");
+    (void)unused;
+    ready(t);
+    assert_string_equal(life_transitions_name(t), "LifeInvestigator");
+    assert_int_equal(life_transitions_states(t), 21);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(life_transit(t, cases[i].block), cases[i].next);
+    life_transitions_free(t);
+}
+
+/* Only a cell's neighbours kill it: north-east is none of a hexagon's. B0 with survival of a full
+ * neighbourhood runs the rule of the inverted cells. */
+static void life_annotations_follow_neighbourhood(void **unused)
+{
+    static const unsigned char corner[9] = {0, 0, 6, 1, 1, 1}, west[9] = {0, 0, 0, 6, 1, 1, 0, 1};
+    life_transitions *hexagon = life_transitions_named("B2/S2HHistory"),
+                     *inverted = life_transitions_named("B0123478/S01234678Super"),
+                     *four = life_transitions_named("MAPHmlphgSuper");
+    (void)unused;
+    ready(hexagon);
+    ready(inverted);
+    ready(four);
+    assert_int_equal(life_transit(hexagon, corner), 1);
+    assert_int_equal(life_transit(hexagon, west), 2);
+    assert_int_equal(life_transit(inverted, (const unsigned char[9]){0}), 0);
+    assert_int_equal(life_transit(inverted, (const unsigned char[9]){1, 1, 1}), 1);
+    assert_int_equal(life_transit(inverted, (const unsigned char[9]){1, 1}), 0);
+    assert_int_equal(hexagon->places, 7);
+    assert_int_equal(four->places, 5);
+    life_transitions_free(hexagon);
+    life_transitions_free(inverted);
+    life_transitions_free(four);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(life_super_follows_definition),
+        cmocka_unit_test(life_investigator_follows_definition),
+        cmocka_unit_test(life_annotations_follow_neighbourhood),
         cmocka_unit_test(rule_tables_match_definition),
         cmocka_unit_test(rule_tree_matches_sum),
         cmocka_unit_test(rule_tables_grids_match_reference),

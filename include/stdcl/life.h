@@ -67,10 +67,11 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  *   hexagonal           B2/S34H: six neighbours
  *   von Neumann         B2/S013V: four neighbours
  *   one-dimensional     W110: S. Wolfram's rules with even numbers
- *   table               MAP and 512 bits in base 64, as in Golly
- *   Generations         345/2/4 or B2/S345/C4: counts for survival, counts for birth, 3 to 256
- *                       states. A live cell (1) that does not survive passes through states 2, 3,
- *                       ..., in which it counts as dead but blocks births, and then becomes 0
+ *   table               MAP and 512 bits in base 64, as in Golly; or 128 bits for the hexagon, 32
+ *                       for four neighbours
+ *   Generations         345/2/4, B2/S345/C4 or MAP.../4: survival, birth and 3 to 256 states. A
+ *                       live cell (1) that does not survive passes through states 2, 3, ..., in
+ *                       which it counts as dead but blocks births, and then becomes 0
  *   Larger than Life    R5,C0,M1,S34..58,B34..45,NM or 5,34,45,34,58, or with lists of counts as
  *                       in R3,C2,S0,7-12,B8,N2 (HROT), as in Golly: range 1 to 500, up to 256
  *                       states, live-cell counts within the range for survival and birth, all
@@ -78,7 +79,7 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  *                       least twice the range. Two states with B0 are stored inverted, in every
  *                       generation if a cell with all neighbours survives, else in odd ones
  */
-enum { LIFE_RULE_TEXT = 512 };
+enum { LIFE_RULE_TEXT = 2048 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 
 /* Read a rule file (*.rule, Golly's RuleLoader): the next state of a cell from the states (2 to
@@ -90,11 +91,18 @@ typedef struct life_transitions life_transitions;
 life_transitions *life_transitions_read(const char *name, const void *data, size_t size);
 void life_transitions_free(life_transitions *transitions);
 
-/* Create the rule "RULEHistory" of a rule of two states, as in "B36/S23History"; "LifeHistory" is
- * "B3/S23History". States: 0 dead; 1 alive; 2 dead, was alive; 3 and 4 alive and dead, marked; 5
- * alive, becomes 4; 6 boundary, which stays and kills adjacent live cells. The caller frees it as
- * above. NULL with EINVAL: not such a rule; ENOMEM. */
-life_transitions *life_transitions_history(const char *text);
+/* Create a rule of several states by its name, in any case, with Golly's numbers of states:
+ *   RULEHistory, RULESuper, RULEInvestigator   a rule of two states with marks, as in
+ *                    "B36/S23History"; "LifeHistory" is "B3/S23History". History: 0 dead; 1 alive;
+ *                    2 dead, was alive; 3 and 4 alive and dead, marked; 5 alive, becomes 4; 6
+ *                    boundary, which stays and kills adjacent live cells. Super has 26 states, with
+ *                    trails of several colours and labels, Investigator 21 (docs/life.md). A rule
+ *                    with B0 has survival with all neighbours, and its cells are stored inverted
+ *   JvN29, Nobili32, Hutton32                  self-reproducing automata of J. von Neumann, R.
+ *                    Nobili and T. Hutton
+ * The caller frees it as above. NULL with ENOENT: not such a name; EINVAL: not a rule of two
+ * states before the suffix; ENOMEM. */
+life_transitions *life_transitions_named(const char *text);
 
 /* Return the rule's name; its number of states; the colour of `state` as red, green and blue,
  * followed by the colours of later states (NULL: the file has no colours). Owned by the rule. */

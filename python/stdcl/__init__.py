@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from .arrays import Array
     from .bodies import NBody, Orbit, initial
     from .engines import Gas, Life, Matmul, matmul
+    from .patterns import Pattern, identify
 
 __version__ = c.VERSION
-__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Program", "Recording", "Sampler", "cpu", "devices", "documentation", "gpu",
-           "initial", "local", "matmul", "open"]
+__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Pattern", "Program", "Recording", "Sampler", "cpu", "devices", "documentation", "gpu",
+           "identify", "initial", "local", "matmul", "open"]
 
 # Functions of algorithms.py. Some have names of built-in functions, so that only users import them by name.
 _ALGORITHMS = ("argmax", "argmin", "argsort", "cumsum", "dot", "histogram", "max", "mean", "min", "reduce_by_key", "segmented_sum", "select",
@@ -53,6 +54,10 @@ def __getattr__(name: str) -> Any:
     if name in ("Array", "Gas", "Life", "Matmul", "NBody", "Orbit", "initial", "matmul"):
         bodies = _with_numpy()
         return getattr(bodies if name in ("NBody", "Orbit", "initial") else bodies.engines, name)
+    if name in ("Pattern", "identify"):
+        _with_numpy()
+        from . import patterns
+        return getattr(patterns, name)
     if name in _ALGORITHMS:
         _with_numpy()
         from . import algorithms

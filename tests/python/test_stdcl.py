@@ -671,6 +671,41 @@ def test_glider_flies():
     assert life._repr_png_()[:4] == b"\x89PNG"
 
 
+def test_patterns_are_sets():
+    rng = np.random.default_rng(4)
+    a, b = ({(int(x), int(y)) for x, y in rng.integers(-9, 9, (60, 2))} for _ in range(2))
+    first, second = stdcl.Pattern(a), stdcl.Pattern(sorted(b))
+    for result, expected in ((first & second, a & b), (first | second, a | b), (first ^ second, a ^ b), (first - second, a - b),
+                             (first.shift(-3, 2**40), {(x - 3, y + 2**40) for x, y in a}), (first.turn("rotate_90"), {(y, -x) for x, y in a}),
+                             (first.clip(-2, 0, 5, 3), {(x, y) for x, y in a if -2 <= x < 3 and 0 <= y < 3}),
+                             (first.match(stdcl.Pattern([(0, 0), (1, 2)])), {(x, y) for x, y in a if (x + 1, y + 2) in a})):
+        assert set(result) == expected and len(result) == len(expected) and result == stdcl.Pattern(expected)
+    assert stdcl.Pattern(first.rle("B36/S23")) == first and "B36/S23" in first.rle("B36/S23")
+    xs, ys = zip(*a)
+    assert first.box == (min(xs), min(ys), max(xs) - min(xs) + 1, max(ys) - min(ys) + 1)
+    assert stdcl.Pattern().box is None and not stdcl.Pattern() and stdcl.Pattern().cells.shape == (0, 2)
+    assert first != second and first != a and len({first, stdcl.Pattern(first)}) == 1
+    refused(TypeError, "pairs", lambda: stdcl.Pattern([1, 2]))
+    refused(TypeError, "pairs", lambda: stdcl.Pattern([(0.5, 2)]))
+    refused(TypeError, "combined with another pattern", lambda: first | a)
+    refused(ValueError, "rotate_180", lambda: first.turn("left"))
+    refused(TypeError, "dx must be", lambda: first.shift(0.5, 1))
+    refused(stdcl.Error, "line 1", lambda: stdcl.Pattern("3oz!"))
+
+
+def test_patterns_fly_and_are_identified():
+    glider = stdcl.Pattern("bo$2bo$3o!")
+    pair = glider | glider.shift(0, -2**50)
+    assert pair.step(40) == pair.shift(10, 10) and pair.step(40).count(glider) == 2
+    assert len(stdcl.Pattern("3o!").step(3, rule="B2/S")) == 8  # by bgolly
+    found = stdcl.identify(glider)
+    assert (found.kind, found.period, found.dx, found.dy, found.code) == ("spaceship", 4, 1, 1, "xq4_153")
+    blocks = stdcl.identify("2o10b3o$2o!")
+    assert blocks.kind == "oscillator" and {(o.code, o.count) for o in blocks.objects} == {("xs4_33", 1), ("xp2_7", 1)}
+    assert stdcl.identify("bo$3o$o!", limit=200).kind == "not settled"
+    refused(stdcl.Error, "B9", lambda: stdcl.identify(glider, rule="B9"))
+
+
 def test_gas_has_its_energy():
     energy = stdcl.Gas(10**5, seed=3).measure()
     assert abs(energy.sigmas) < 5 and abs(energy.mean_energy - 1.5) < 0.02
