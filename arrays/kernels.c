@@ -5,6 +5,7 @@
 #include "arrays/kernels.h"
 
 #include "core/device_info.h"
+#include "core/no_device.h"
 
 /* ---- Devices. ----------------------------------------------------------------------------- */
 
@@ -13,7 +14,7 @@ CLCONTEXT *arrays_context(CLCONTEXT *ctx)
     if (!ctx)
         ctx = stdgpu ? stdgpu : stdcpu;
     if (!ctx || clgetndev(ctx) == 0) {
-        clerror_set(ENODEV, "arrays: there is no OpenCL device");
+        clerror_set(ENODEV, "arrays: there is no OpenCL device; " NO_DEVICE_REMEDY);
         return NULL;
     }
     return ctx;

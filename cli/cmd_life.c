@@ -171,18 +171,40 @@ static int take_operand(struct life_job *job)
     return CLI_DONE;
 }
 
+/* Refuse a word that is neither a file nor the name of a shipped pattern. An operand may also be
+ * census or identify. */
+static int refuse_pattern_name(const char *word, bool operand)
+{
+    char best[NAME_MAX + 1];
+    struct cli_guess guess = {.word = word};
+    if (operand) {
+        cli_guess_offer(&guess, "census");
+        cli_guess_offer(&guess, "identify");
+    }
+    cli_data_guess(&guess, ".rle", best);
+    if (guess.best)
+        return cli_failed("%s: no such file or pattern; did you mean '%s'?", word, guess.best);
+    return cli_failed(
+        "%s: no such file or pattern; 'stdcl life --pattern list' prints the patterns", word);
+}
+
 /* Replace the name of a shipped pattern by its path, unless a file has this name. False after
- * --pattern list. */
-static bool find_named_pattern(struct life_job *job, int *status)
+ * --pattern list, or if there is no such pattern. */
+static bool find_named_pattern(struct life_job *job, bool operand, int *status)
 {
     const char *const name = job->input;
     if (!name || access(name, F_OK) == 0)
         return true;
+    const bool a_word = errno == ENOENT && strcmp(name, "-") != 0 && !strpbrk(name, "./");
     if (strcmp(name, "list") == 0) {
         *status = cli_data_list(stdout, ".rle", "#C ");
         return false;
     }
     const char *path = cli_data_file(name, ".rle");
+    if (!path && a_word) {
+        *status = refuse_pattern_name(name, operand);
+        return false;
+    }
     job->input = path ? path : name;
     return true;
 }
@@ -317,7 +339,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         return false;
     if ((*status = take_operand(job)) != CLI_DONE)
         return false;
-    if (!find_named_pattern(job, status))
+    if (!find_named_pattern(job, !cli_given(options, "pattern"), status))
         return false;
     if ((*status = cli_check_files(&usage)) != CLI_DONE)
         return false;

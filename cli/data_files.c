@@ -50,13 +50,39 @@ static void print_title(FILE *fp, const char *folder, const char *file, const ch
     fprintf(fp, "%-17.*s %s\n", (int)(strlen(file) - strlen(suffix)), file, title);
 }
 
+/* Read the folder of shipped data, sorted. The number of entries, to be freed one by one and then
+ * the array; or -1. */
+static int read_data_folder(char folder[PATH_MAX], struct dirent ***entry)
+{
+    *entry = NULL;
+    return share_folder_find("data", "README.md", folder, PATH_MAX)
+               ? scandir(folder, entry, NULL, alphasort)
+               : -1;
+}
+
+void cli_data_guess(struct cli_guess *guess, const char *suffix, char name[NAME_MAX + 1])
+{
+    char folder[PATH_MAX];
+    struct dirent **entry;
+    const int n = read_data_folder(folder, &entry);
+    for (int i = 0; i < n; i++) {
+        char offered[NAME_MAX + 1];
+        const char *const file = entry[i]->d_name, *const before = guess->best;
+        snprintf(offered, sizeof offered, "%.*s", (int)(strlen(file) - strlen(suffix)), file);
+        if (cli_has_suffix(file, suffix))
+            cli_guess_offer(guess, offered);
+        if (guess->best != before)
+            guess->best = strcpy(name, offered);
+        free(entry[i]);
+    }
+    free(entry);
+}
+
 int cli_data_list(FILE *fp, const char *suffix, const char *mark)
 {
     char folder[PATH_MAX];
-    struct dirent **entry = NULL;
-    const int n = share_folder_find("data", "README.md", folder, sizeof folder)
-                      ? scandir(folder, &entry, NULL, alphasort)
-                      : -1;
+    struct dirent **entry;
+    const int n = read_data_folder(folder, &entry);
     if (n < 0)
         return cli_failed("cannot read the folder share/stdcl/data of the installation; install "
                           "stdcl again");

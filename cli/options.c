@@ -76,11 +76,11 @@ static size_t edits(const char *a, const char *b)
 
 void cli_guess_offer(struct cli_guess *guess, const char *name)
 {
-    const size_t typed = strlen(guess->word);
+    const size_t typed = strlen(guess->word), shorter = smaller_size(typed, strlen(name));
     size_t distance = edits(guess->word, name);
     if (typed >= 2 && strncasecmp(name, guess->word, typed) == 0)
         distance = 1; /* a prefix counts as one edit */
-    if (distance > 1 + typed / 4 || distance >= typed)
+    if (distance > 1 + shorter / 5 || distance >= typed)
         return;
     if (!guess->best || distance < guess->distance) {
         guess->best = name;
@@ -359,20 +359,68 @@ static struct cli_option *find_name(struct cli_option *options, const char *name
 /* Offer the options that other programs call `guess->word`: their names do not resemble ours. */
 static void offer_synonyms(struct cli_guess *guess, struct cli_option *options)
 {
-    static const char *const synonyms[][2] = {
-        {"steps", "generations"}, {"iterations", "generations"},
-        {"iterations", "steps"},  {"time", "until"},
-        {"t-end", "until"},       {"tmax", "until"},
-        {"end", "until"},         {"timestep", "dt"},
-        {"file", "input"},        {"softening", "eps"},
-        {"particles", "bodies"},  {"tolerance", "accuracy"},
-        {"theta", "accuracy"},    {"width", "size"},
-        {"format", "output"},     {"gpu", "device"},
-        {"out", "output"}};
+    static const char *const synonyms[][2] = {{"steps", "generations"},
+                                              {"iterations", "generations"},
+                                              {"iterations", "steps"},
+                                              {"time", "until"},
+                                              {"t-end", "until"},
+                                              {"tmax", "until"},
+                                              {"end", "until"},
+                                              {"timestep", "dt"},
+                                              {"file", "input"},
+                                              {"softening", "eps"},
+                                              {"soft", "eps"},
+                                              {"epsilon", "eps"},
+                                              {"number", "n"},
+                                              {"count", "n"},
+                                              {"particles", "n"},
+                                              {"bodies", "n"},
+                                              {"atoms", "n"},
+                                              {"size", "n"},
+                                              {"model", "ic"},
+                                              {"init", "ic"},
+                                              {"tolerance", "accuracy"},
+                                              {"theta", "accuracy"},
+                                              {"width", "size"},
+                                              {"height", "size"},
+                                              {"grid", "size"},
+                                              {"random", "soup"},
+                                              {"density", "soup"},
+                                              {"format", "output"},
+                                              {"out", "output"},
+                                              {"png", "output"},
+                                              {"image", "output"},
+                                              {"picture", "output"},
+                                              {"film", "output"},
+                                              {"movie", "output"},
+                                              {"video", "output"},
+                                              {"gui", "view"},
+                                              {"window", "view"},
+                                              {"browser", "view"},
+                                              {"cpu", "device"},
+                                              {"gpu", "device"},
+                                              {"gpus", "device"},
+                                              {"double", "precision"},
+                                              {"single", "precision"},
+                                              {"float", "precision"}};
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms && !guess->best; i++)
         if (strcmp(guess->word, synonyms[i][0]) == 0 &&
             find_name(options, synonyms[i][1], strlen(synonyms[i][1])))
             guess->best = synonyms[i][1];
+}
+
+/* Refuse -X. Offer -x if that exists, or the reverse. */
+static int wrong_letter(struct cli_option *options, char letter, const char *word)
+{
+    const unsigned char c = (unsigned char)letter;
+    const char other = (char)(islower(c) ? toupper(c) : tolower(c));
+    char where[80] = "";
+    if (word[2])
+        snprintf(where, sizeof where, " in '%.60s'", word);
+    if (find_letter(options, other))
+        return cli_wrong("unknown option '-%c'%s; did you mean '-%c'?", letter, where, other);
+    return cli_wrong("unknown option '-%c'%s; '%s --help' lists those there are", letter, where,
+                     cli_program);
 }
 
 static int wrong_name(struct cli_option *o, const char *name, size_t length)
@@ -425,12 +473,7 @@ static int read_short(struct cli_option *options, char **argv, int *i)
     for (const char *p = argv[*i] + 1; *p; p++) {
         struct cli_option *o = find_letter(options, *p);
         if (!o)
-            return argv[*i][2]
-                       ? cli_wrong(
-                             "unknown option '-%c' in '%s'; '%s --help' lists those there are", *p,
-                             argv[*i], cli_program)
-                       : cli_wrong("unknown option '%s'; '%s --help' lists those there are",
-                                   argv[*i], cli_program);
+            return wrong_letter(options, *p, argv[*i]);
         o->by_letter = true;
         if (o->type != CLI_TYPE_FLAG) {
             const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];

@@ -74,11 +74,13 @@ static int fail_arg_memory(const struct kernel *k, cl_uint i, const char *type, 
 {
     const struct parameter *p = &k->parameters[i];
     const bool known = p->kind != ARG_UNSET;
+    const char *const cause = failure_to_allocate();
     return fail(
         EFAULT, 0,
-        "%s: argument %u of kernel %s%s%s%s%s: NULL was given as %s; check what clmalloc returned (a NULL that is meant is a void *)",
+        "%s: argument %u of kernel %s%s%s%s%s: NULL was given as %s; check what clmalloc returned (a NULL that is meant is a void *)%s%s",
         call, i, k->name, known ? " is memory " : "", known ? p->type : "",
-        known && *p->name ? " " : "", known ? p->name : "", type);
+        known && *p->name ? " " : "", known ? p->name : "", type, cause ? "; before, " : "",
+        cause ? cause : "");
 }
 
 /* True for a pointer with a named target type, but not for a literal 0. */

@@ -43,12 +43,16 @@ const char *clerror_text(void);
  * clerror has not returned the message yet; else NULL. */
 const char *failure_to_open(void);
 
+/* The same for a call that allocates memory (clmalloc, clmem_adopt, clmrealloc). */
+const char *failure_to_allocate(void);
+
 /* The last failure of a thread. */
 struct failure {
     int code;
     cl_int ocl;
     bool unread; /* not yet returned by clerror */
     char *text;
+    uint64_t order; /* when it was deferred to a wait: 1, 2, ... */
 };
 
 /* Bracket internal calls that may fail without that being an error. failure_restore: the thread's

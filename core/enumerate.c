@@ -3,6 +3,7 @@
  */
 #include "core/context.h"
 #include "core/device_info.h"
+#include "core/no_device.h"
 #include "core/pocl.h"
 
 #include <ctype.h>
@@ -157,7 +158,7 @@ char *enumerate_names(void)
         fprintf(fp, "%s%s (%s)", i ? ", " : "", machine.device[i].words[2],
                 machine.device[i].words[0]);
     if (machine.count == 0 && machine.platforms == 0)
-        fprintf(fp, "none: no OpenCL platform is installed%s",
+        fprintf(fp, "none: no OpenCL platform is installed%s; " NO_DEVICE_REMEDY,
                 no_platform_because(why, sizeof why));
     else if (machine.count == 0)
         fprintf(fp, "none: no OpenCL platform has a device%s", no_device_because(why, sizeof why));

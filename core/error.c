@@ -6,6 +6,7 @@
  */
 #include "core/core.h"
 #include "core/environment.h"
+#include "core/no_device.h"
 #include "core/pocl.h"
 
 #include <unistd.h>
@@ -229,13 +230,25 @@ const char *clerror_text(void)
     return last.text ? last.text : last.unread ? no_sentence : "";
 }
 
-const char *failure_to_open(void)
+/* The last message, unread, if it begins with one of these names, of which NULL is the last. */
+static const char *failure_of_calls(const char *const *call)
 {
-    static const char *const calls[] = {"clopen", "clsopen", "clload", "clbuild", "clsym"};
-    for (size_t i = 0; last.unread && last.text && i < sizeof calls / sizeof *calls; i++)
-        if (strncmp(last.text, calls[i], strlen(calls[i])) == 0)
+    for (; last.unread && last.text && *call; call++)
+        if (strncmp(last.text, *call, strlen(*call)) == 0)
             return last.text;
     return NULL;
+}
+
+const char *failure_to_open(void)
+{
+    static const char *const calls[] = {"clopen", "clsopen", "clload", "clbuild", "clsym", NULL};
+    return failure_of_calls(calls);
+}
+
+const char *failure_to_allocate(void)
+{
+    static const char *const calls[] = {"clmalloc", "clmem_adopt", "clmrealloc", NULL};
+    return failure_of_calls(calls);
 }
 
 /* ---- Calls without a context. ---- */
@@ -254,9 +267,7 @@ static const char *missing_device(char *text, size_t size)
     cl_uint platforms = 0;
     if (clGetPlatformIDs(0, NULL, &platforms) == CL_SUCCESS && platforms > 0)
         return "no such device on this machine? 'stdcl devices' lists the devices of each context";
-    snprintf(text, size,
-             "this system has no OpenCL platform%s; PoCL makes the CPU a device: sudo apt-get "
-             "install pocl-opencl-icd on Debian and Ubuntu, else the package pocl",
+    snprintf(text, size, "this system has no OpenCL platform%s; " NO_DEVICE_REMEDY,
              no_platform_because(because, sizeof because));
     return text;
 }

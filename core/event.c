@@ -61,11 +61,19 @@ static void event_list_pop(struct event_list *list, bool hand_over)
 
 /* ---- Failures. ---- */
 
+/* Number of a failure among all that are deferred to a wait. */
+static uint64_t next_failure(void)
+{
+    static _Atomic uint64_t failures;
+    return atomic_fetch_add(&failures, 1) + 1;
+}
+
 /* Keep the first failure for the next wait. Call with d->lock held. */
 static void remember_failure(struct device *d, enum event_kind kind, cl_int status)
 {
     if (status < 0 && d->pending_error[kind].code == 0)
-        d->pending_error[kind] = (struct failure){.code = EIO, .ocl = status, .unread = true};
+        d->pending_error[kind] =
+            (struct failure){.code = EIO, .ocl = status, .unread = true, .order = next_failure()};
 }
 
 /* Check completed commands for failure, oldest first, up to a number. Call with d->lock held. */
@@ -81,32 +89,35 @@ static void poll_errors(struct device *d, enum event_kind kind, uint64_t number)
     }
 }
 
-/* Report the first failure of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT), a kernel's before a
- * copy's; drop the other. Return true if clerror() is set. */
+/* Take the pending failures of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT); code 0: none. */
+static void take_pending(struct device *d, int kinds, struct failure taken[EVENT_KINDS])
+{
+    static const int flag[] = {[KERNEL_EVENT] = CL_KERNEL_EVENT, [MEMORY_EVENT] = CL_MEM_EVENT};
+    pthread_mutex_lock(&d->lock);
+    for (int kind = 0; kind < EVENT_KINDS; kind++) {
+        taken[kind] = (struct failure){0};
+        if (kinds & flag[kind]) {
+            taken[kind] = d->pending_error[kind];
+            d->pending_error[kind] = (struct failure){0};
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Report the first failure of these kinds, and drop the other. Return true if clerror() is set. */
 static bool report_pending(struct device *d, int kinds, const char *call)
 {
-    static const struct {
-        int flag;
-        const char *name;
-    } kind_of[] = {
-        [KERNEL_EVENT] = {CL_KERNEL_EVENT, "kernel"}, [MEMORY_EVENT] = {CL_MEM_EVENT, "copy"}};
-    bool told = false;
-    for (int kind = 0; kind < EVENT_KINDS; kind++) {
-        if (!(kinds & kind_of[kind].flag))
-            continue;
-        pthread_mutex_lock(&d->lock);
-        struct failure f = d->pending_error[kind];
-        d->pending_error[kind] = (struct failure){0};
-        pthread_mutex_unlock(&d->lock);
-        if (told)
-            failure_drop_saved(&f);
-        else if (f.text)
-            failure_restore(&f);
-        else if (f.code)
-            fail(f.code, f.ocl, "%s: a %s failed on %s", call, kind_of[kind].name, d->name);
-        told |= f.code != 0;
-    }
-    return told;
+    struct failure f[EVENT_KINDS], *kernel = &f[KERNEL_EVENT], *copy = &f[MEMORY_EVENT];
+    take_pending(d, kinds, f);
+    const bool copy_first = copy->code && (!kernel->code || copy->order < kernel->order);
+    struct failure *first = copy_first ? copy : kernel, *second = copy_first ? kernel : copy;
+    if (first->text)
+        failure_restore(first);
+    else if (first->code)
+        fail(first->code, first->ocl, "%s: a %s failed on %s", call, copy_first ? "copy" : "kernel",
+             d->name);
+    failure_drop_saved(second);
+    return first->code != 0;
 }
 
 /* Report errors of all completed commands, for a call that has waited. */
@@ -119,28 +130,39 @@ static bool report_all_pending(struct device *d, const char *call)
     return report_pending(d, CL_ALL_EVENT, call);
 }
 
+/* The first refused command without a context since the last clwait without one. */
+static pthread_mutex_t no_context_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct failure no_context_error;
+
 cl_event event_or_defer_error(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
                               int flags)
 {
-    if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED ||
+    if (ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED ||
         atomic_load(&core_is_forked)) /* the locks may be held forever */
         return ev;
-    pthread_mutex_t *lock = d ? &d->lock : &cp->lock;
-    struct failure *untold = d ? &d->pending_error[kind] : &cp->pending_error;
+    pthread_mutex_t *lock = d ? &d->lock : cp ? &cp->lock : &no_context_lock;
+    struct failure *untold = d    ? &d->pending_error[kind]
+                             : cp ? &cp->pending_error
+                                  : &no_context_error;
     pthread_mutex_lock(lock);
-    if (untold->code == 0)
+    if (untold->code == 0) {
         *untold = failure_copy();
+        untold->order = next_failure();
+    }
     pthread_mutex_unlock(lock);
     return ev;
 }
 
-/* Report the saved failure of a call with a device number out of range; told: drop it. */
+/* Report the saved failure of a call without a context, for cp NULL, or with a device number out of
+ * range; told: drop it. */
 static bool report_absent_device(CLCONTEXT *cp, bool told)
 {
-    pthread_mutex_lock(&cp->lock);
-    struct failure f = cp->pending_error;
-    cp->pending_error = (struct failure){0};
-    pthread_mutex_unlock(&cp->lock);
+    pthread_mutex_t *lock = cp ? &cp->lock : &no_context_lock;
+    struct failure *pending = cp ? &cp->pending_error : &no_context_error;
+    pthread_mutex_lock(lock);
+    struct failure f = *pending;
+    *pending = (struct failure){0};
+    pthread_mutex_unlock(lock);
     if (told)
         failure_drop_saved(&f);
     else if (f.code)
@@ -389,11 +411,9 @@ static cl_int collect_kind(struct device *d, enum event_kind kind, bool hand_ove
 
 STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
-    if (!cp)
-        return 0;
     if (forked_child("clwait") || command_flags_check(flags, WAIT_FLAGS, "clwait") != 0)
         return CL_FAILED;
-    if (dev >= cp->ndev)
+    if (!cp || dev >= cp->ndev)
         return report_absent_device(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
     if (recording_refuses_wait(d, "clwait"))
@@ -437,20 +457,28 @@ static bool forget_event(struct device *d, cl_event ev, bool hand_over)
     return callers;
 }
 
+/* The result of clwaitev for the event of a refused call. told: clerror() has its message. */
+static cl_event refused_event(bool told)
+{
+    if (!told)
+        fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
+    return CL_FAILED;
+}
+
 STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags)
 {
-    if (!cp || dev >= cp->ndev || !ev)
+    const bool absent = !cp || dev >= cp->ndev;
+    if (!ev || (absent && ev != CL_FAILED))
         return 0;
     if (forked_child("clwaitev") || command_flags_check(flags, WAIT_FLAGS, "clwaitev") != 0)
         return CL_FAILED;
+    if (absent)
+        return refused_event(report_absent_device(cp, false));
     struct device *d = &cp->dev[dev];
     if (recording_refuses_wait(d, "clwaitev"))
         return CL_FAILED;
-    if (ev == CL_FAILED) {
-        if (!report_all_pending(d, "clwaitev"))
-            fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");
-        return CL_FAILED;
-    }
+    if (ev == CL_FAILED)
+        return refused_event(report_all_pending(d, "clwaitev"));
     const bool keep = flags & CL_EVENT_NORELEASE;
     const cl_int err = event_wait(ev);
     if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)

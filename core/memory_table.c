@@ -107,7 +107,12 @@ struct memory *memory_or_fail(const void *ptr, const char *call)
     if (forked_child(call))
         return NULL;
     struct memory *m = memory_find(ptr);
-    if (!m)
+    const char *const cause = ptr ? NULL : failure_to_allocate();
+    if (!m && cause)
+        fail(EFAULT, 0, "%s: the pointer is NULL; before, %s", call, cause);
+    else if (!m && !ptr)
+        fail(EFAULT, 0, "%s: the pointer is NULL; check what clmalloc returned", call);
+    else if (!m)
         fail(EFAULT, 0, "%s: %p is not in memory from clmalloc, or was freed", call, ptr);
     return m;
 }

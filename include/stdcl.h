@@ -732,13 +732,13 @@ cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr
  *   CL_EVENT_NOWAIT      do not block, as waitpid with WNOHANG: release the completed commands up
  *                        to the first that is still pending
  *
- * Returns 0, also for a device number out of range. (cl_event)-1 if a command of that kind failed
- * since the last clwait:
+ * Returns 0, also for a NULL context or a device number out of range. (cl_event)-1 if a command of
+ * that kind failed since the last clwait:
  *   - on the device: EIO
  *   - by refusal: a clfork, clforka, clmsync or clmcopy with CL_EVENT_NOWAIT that returned
- *     (cl_event)-1 makes the next clwait fail with the code and message of the refusal. A program
- *     may therefore ignore the results of such calls and check clwait alone. After a call with a
- *     device number out of range, the next clwait on any device fails
+ *     (cl_event)-1 makes the next clwait fail with the code and message of the refusal: for a
+ *     device number out of range the next on any device, for a NULL context the next with NULL. A
+ *     program may therefore ignore the results of such calls and check clwait alone
  *
  * The first of several failures is reported, and all count as reported. Other calls that wait for a
  * device (clwaitev, blocking clfork, clmsync and clmcopy) fail likewise if an earlier command of

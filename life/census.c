@@ -21,6 +21,7 @@
 #include "core/parallel_for.h"
 #include "core/embedded.h"
 #include "core/handle.h"
+#include "core/no_device.h"
 #include "core/progress.h"
 
 #include <errno.h>
@@ -269,7 +270,8 @@ static int census_create_parts(life_census *c, const struct life_census_options 
     c->arg = o->arg;
     c->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (!c->ctx)
-        return clerror_set(ENODEV, "life: no OpenCL device for the census");
+        return clerror_set(ENODEV,
+                           "life: there is no OpenCL device for the census; " NO_DEVICE_REMEDY);
     const size_t side = c->width > c->height ? c->width : c->height;
     c->start = side <= 24 ? 0 : 1;
     for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)

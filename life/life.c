@@ -10,6 +10,7 @@
 #include "life/engine.h"
 
 #include "core/handle.h"
+#include "core/no_device.h"
 #include "core/reserved.h"
 
 #include <errno.h>
@@ -100,8 +101,8 @@ static int set_context(life *lf, CLCONTEXT *ctx)
     lf->ctx = ctx ? ctx : stdgpu ? stdgpu : stdcpu;
     if (!lf->ctx)
         return clerror_set(ENODEV,
-                           "life: no OpenCL device; install PoCL (pocl-opencl-icd), or use the "
-                           "engine reference, or hashlife on an unbounded plane");
+                           "life: there is no OpenCL device; " NO_DEVICE_REMEDY
+                           "; or use the engine reference, or hashlife on an unbounded plane");
     return clgetndev(lf->ctx) ? 0 : clerror_set(ENODEV, "life: the context has no device");
 }
 

@@ -12,6 +12,7 @@
 #include "matmul/stream.h"
 
 #include "core/device_info.h"
+#include "core/no_device.h"
 #include "core/progress.h"
 #include "core/reserved.h"
 
@@ -115,7 +116,8 @@ matmul *matmul_create(const struct matmul_options *o)
     const bool host = matmul_kind_is_host(o->kind);
     CLCONTEXT *ctx = host ? NULL : o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (!host && clgetndev(ctx) == 0)
-        return clerror_set(ENODEV, "matmul_create: no OpenCL device found"), NULL;
+        return clerror_set(ENODEV, "matmul_create: there is no OpenCL device; " NO_DEVICE_REMEDY),
+               NULL;
     struct matmul *mm = calloc(1, sizeof *mm);
     if (!mm)
         return clerror_set(ENOMEM, "matmul_create: out of memory on the host"), NULL;

@@ -408,7 +408,11 @@ static void options_reject_unknown_names(void **state)
     expect_parse_error("--verb", NULL, "did you mean '--verbose'?");
     expect_parse_error("--hlep", NULL, "did you mean '--help'?");
     expect_parse_error("--zzzz", NULL, "unknown option '--zzzz'; 'stdcl --help' lists");
+    expect_parse_error("--epss", NULL, "did you mean '--eps'?");
+    expect_parse_error("--opus", NULL, "unknown option '--opus'; 'stdcl --help' lists");
     expect_parse_error("-z", NULL, "unknown option '-z'; 'stdcl --help' lists");
+    expect_parse_error("-N", "5", "unknown option '-N'; did you mean '-n'?");
+    expect_parse_error("-vN5", NULL, "unknown option '-N' in '-vN5'; did you mean '-n'?");
     expect_parse_error("-vz", NULL, "unknown option '-z' in '-vz'");
     expect_parse_error("--verbose=1", NULL, "--verbose takes no value");
     expect_parse_error("--v=1", NULL, "--v takes no value");

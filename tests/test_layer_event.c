@@ -416,6 +416,54 @@ static void test_wait_without_work_or_device(void **state)
     }
 }
 
+/* A program without a device, of which every call fails, and which checks clwait alone. */
+static void test_wait_reports_commands_without_context(void **state)
+{
+    (void)state;
+    CLCONTEXT *none = NULL;
+    const int flags = CL_MEM_DEVICE | CL_EVENT_NOWAIT;
+    fails_event(EINVAL, clmsync(none, 0, NULL, flags | CL_EVENT_CHECKED));
+    done(clwait(none, 0, CL_ALL_EVENT));
+    fails_event(EINVAL, clmsync(none, 0, NULL, flags));
+    fails_event(EINVAL, clforka(none, 0, (cl_kernel)NULL, clrange1(1), CL_EVENT_NOWAIT, 2.0f));
+    done(clwait(cp, 0, CL_ALL_EVENT)); /* another context */
+    assert_true(clwait(none, 0, CL_ALL_EVENT) == NO_EVENT);
+    assert_int_equal(clerrno, EINVAL);
+    assert_non_null(strstr(clerror(), "clmsync: the context is NULL"));
+    done(clwait(none, 0, CL_ALL_EVENT));
+    fails_event(EINVAL, clexec(none, 0, clrange1(1), fill, 1));
+    fails_event(EINVAL, clwaitev(none, 0, NO_EVENT, 0));
+    done(clwait(none, 0, CL_ALL_EVENT));
+    fails_event(EINVAL, clwaitev(none, 0, NO_EVENT, 0));
+    fails_event(EINVAL, clwaitev(cp, clgetndev(cp), NO_EVENT, 0));
+}
+
+static void wait_says(const char *sentence)
+{
+    assert_true(clwait(cp, 0, CL_ALL_EVENT) == NO_EVENT);
+    const char *said = clerror();
+    if (!strstr(said, sentence))
+        fail_msg("'%s' instead of '%s'", said, sentence);
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
+/* The first failure is the cause: a copy's or a kernel's, or an allocation's before both. */
+static void test_wait_reports_first_refusal(void **state)
+{
+    (void)state;
+    const int flags = CL_MEM_DEVICE | CL_EVENT_NOWAIT;
+    fails_event(EFAULT, clmsync(cp, 0, NULL, flags));
+    fails_event(ENOENT, clexec(cp, 0, clrange1(1), no_such_kernel, 1));
+    wait_says("clmsync: the pointer is NULL; check what clmalloc returned");
+    fails_event(ENOENT, clexec(cp, 0, clrange1(1), no_such_kernel, 1));
+    fails_event(EFAULT, clmsync(cp, 0, NULL, flags));
+    wait_says("clexec: there is no kernel \"no_such_kernel\"");
+    int *none = clmalloc(cp, (size_t)1 << 60, 0);
+    assert_true(clmsync(cp, 0, none, flags) == NO_EVENT);
+    assert_true(clexec(cp, 0, clrange1(1), no_such_kernel, none) == NO_EVENT);
+    wait_says("clmsync: the pointer is NULL; before, clmalloc: ");
+}
+
 static void test_wait_for_one_device_only(void **state)
 {
     (void)state;
@@ -690,6 +738,8 @@ int main(void)
         cmocka_unit_test(test_wait_hands_events_over),
         cmocka_unit_test(test_handed_over_events_released_in_a_loop),
         cmocka_unit_test(test_wait_without_work_or_device),
+        cmocka_unit_test(test_wait_reports_commands_without_context),
+        cmocka_unit_test(test_wait_reports_first_refusal),
         cmocka_unit_test(test_waitev_of_library_events),
         cmocka_unit_test(test_waitev_of_our_events),
         cmocka_unit_test(test_flush),

@@ -1123,7 +1123,11 @@ static void life_command_finds_patterns_by_name(void **unused)
     r = life_report("pulsar --engine hashlife -n 0");
     assert_int_equal(life_number(r, "population"), 1);
     json_decref(r);
-    expect_life_refused(1, "no-such-pattern", "no-such-pattern");
+    expect_life_refused(1, "no-such-pattern: no such file or pattern; 'stdcl life --pattern list'",
+                        "no-such-pattern");
+    expect_life_refused(1, "glidr: no such file or pattern; did you mean 'glider'?", "glidr");
+    expect_life_refused(1, "did you mean 'r-pentomino'?", "--pattern r-pentomno");
+    expect_life_refused(1, "glidr.rle: no such file", "glidr.rle");
     expect_life_refused(1, "../data/gun", "../data/gun");
 }
 
@@ -1166,7 +1170,8 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
     expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");
     expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
-    expect_life_refused(1, "cense: no such file", "cense");
+    expect_life_refused(1, "cense: no such file or pattern; did you mean 'census'?", "cense");
+    expect_life_refused(1, "--pattern list", "--pattern cense");
     expect_life_refused(
         2, "unexpected argument 'b.rle'; the only operand is census, identify or one pattern",
         "a.rle b.rle");

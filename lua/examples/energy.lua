@@ -16,7 +16,8 @@ assert(N and N >= 2 and N % 2 == 0, "the number of molecules must be even, and 2
 local work_size, num_groups = 128, 512
 local global_size = work_size * num_groups
 
-local device = cl.get_platforms()[1]:get_devices()[1]
+local platform = assert(cl.get_platforms()[1], "no OpenCL platform; install a driver, such as pocl-opencl-icd")
+local device = platform:get_devices()[1]
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device)
 

@@ -17,6 +17,7 @@
 #include "core/device_info.h"
 #include "core/embedded.h"
 #include "core/handle.h"
+#include "core/no_device.h"
 #include "core/progress.h"
 #include "core/reserved.h"
 
@@ -300,7 +301,9 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (clgetndev(ctx) == 0)
-        return clerror_set(ENODEV, "nbody_ensemble_create: there is no OpenCL device"), NULL;
+        return clerror_set(ENODEV,
+                           "nbody_ensemble_create: there is no OpenCL device; " NO_DEVICE_REMEDY),
+               NULL;
     nbody_ensemble *e = calloc(1, sizeof *e);
     if (!e)
         return clerror_set(ENOMEM, "nbody_ensemble_create: out of memory on the host"), NULL;

@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/grid_barrier.h"
+#include "core/no_device.h"
 #include "core/reserved.h"
 
 #include "nbody/particles/body_blocks.h"
@@ -330,7 +331,9 @@ static int choose_devices(struct nbody *nb, const struct nbody_options *o)
     }
     nb->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     nb->ndev = clgetndev(nb->ctx);
-    return nb->ndev ? 0 : clerror_set(ENODEV, "nbody_create: there is no OpenCL device");
+    return nb->ndev
+               ? 0
+               : clerror_set(ENODEV, "nbody_create: there is no OpenCL device; " NO_DEVICE_REMEDY);
 }
 
 static double default_eta(const struct nbody *nb)

@@ -1,7 +1,7 @@
 """OpenCL in the style of UNIX: numpy arrays that devices share, kernels as functions, and four programs.
 
     import stdcl, numpy as np
-    ctx = stdcl.gpu() or stdcl.cpu()
+    ctx = stdcl.gpu() or stdcl.open()
     x = ctx.array(np.ones(1000, np.float32))
     ctx.source("__kernel void twice(__global float *x) { x[get_global_id(0)] *= 2; }").twice(x.size, x).wait()
 

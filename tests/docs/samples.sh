@@ -43,6 +43,17 @@ for program in ./*.program.c; do
     fi
 done
 
+# Without a driver the programs of the first pages end with a sentence that names the remedy.
+for program in ./README-*.program.c ./first-steps-*.program.c ./cookbook-*.program.c; do
+    name=${program%.program.c}
+    status=0
+    OCL_ICD_VENDORS="$work/none" OCL_ICD_FILENAMES='' "$name" >"$name.said" 2>&1 || status=$?
+    [ $status = 1 ] && grep -q "apt-get install pocl-opencl-icd" "$name.said" && continue
+    echo "$name without a driver: status $status, and it prints"
+    cat "$name.said"
+    bad=1
+done
+
 # README's deliberate mistake: its program prints the message shown, and nothing else.
 for program in ./README-*.program.c; do
     sed 's/2\.0f, x, y/2.0, x, y/' "$program" >slip.c

@@ -199,11 +199,14 @@ pages)
             grep -q '^.Sh ERRORS' "$page" || fail "$page does not say how the function fails"
         fi
         grep -qE '^\.Nd ([a-zA-Z"`0-9(]|\\)' "$page" || fail "the NAME of $page begins with a sign"
+        awk '/^\.Sh/ { if (on && last ~ /:$/) exit 1; on = /RETURN VALUES|ERRORS/ } { last = $0 }' "$page" ||
+            fail "a section of $page ends with a colon, before a list that it leaves out"
         grep -qi '^\.Nd the same' "$page" && fail "the NAME of $page refers to another page"
     done
     grep -q '^cl_event clforka(CLCONTEXT' "$man/man3/clforka.3" || fail "clforka.3 shows no prototype"
     grep -q '^#define' "$man/man3/clforka.3" && fail "clforka.3 shows a macro"
     grep -q '^EINVAL: a wrong size' "$man/man3/clfork.3" || fail "clfork.3 names no errors"
+    grep -q '^float \*v = clmalloc(cp, n' "$man/man3/clmalloc.3" || fail "clmalloc.3 does not have the preferred example"
     grep -q '^clfork(' "$man/man3/clfork.3" || fail "clfork.3 has no example"
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W style "$man"/man?/* 2>&1 | grep -v 'referenced manual not found' >lint.txt || true

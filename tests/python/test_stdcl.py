@@ -642,6 +642,24 @@ def test_few_bodies_need_no_device():
     assert abs(float(done.stdout) - 1) < 1e-12
 
 
+def test_missing_driver_is_named():
+    program = """
+import numpy as np, stdcl
+assert stdcl.gpu() is None and stdcl.devices() is None
+many = np.random.default_rng(1).normal(size=(3000, 3))
+for call in (stdcl.open, lambda: stdcl.sum(many[0]), lambda: stdcl.sort(many[0]), lambda: stdcl.Gas(1000),
+             lambda: stdcl.Life(64, 64), lambda: stdcl.NBody(np.ones(3000), many, many, dt=0.1).step()):
+    try:
+        call()
+    except stdcl.Error as error:
+        assert "apt-get install pocl-opencl-icd" in str(error), error
+    else:
+        raise AssertionError("no error")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True,
+                   env={**os.environ, "OCL_ICD_VENDORS": "/proc/self/task", "OCL_ICD_FILENAMES": ""})
+
+
 def test_view_of_bodies_opens():
     with planets() as sim:
         try:

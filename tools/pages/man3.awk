@@ -5,8 +5,8 @@
 # A comment at the left margin and the declarations below it, up to the next blank line, make one page, named after the
 # first function; DIR/links has a line "PAGE NAME" for each further function there. Declarations without a comment
 # belong to the previous page. RETURN VALUES and ERRORS repeat the comment's sentences on these, or state the header's
-# conventions. EXAMPLES has the shortest block of the documents (examples.awk) that calls a function of the page. The
-# synopsis of a macro is the prototype that its comment begins with, if there is one.
+# conventions. EXAMPLES has the preferred or else the shortest block of the documents (examples.awk) that calls a
+# function of the page. The synopsis of a macro is the prototype that its comment begins with, if there is one.
 # The comment at the top of the header, and types and constants, make the overview: stdcl(3) of
 # stdcl.h, stdcl_life(3) of stdcl/life.h.
 # SPDX-License-Identifier: MIT
@@ -17,7 +17,9 @@ BEGIN {
     sub(/\.h$/, "", overview)
     while (blocks != "" && (getline line < blocks) > 0)
         if (line == "\f")
-            block_length[++block_count] = gsub(/\n/, "\n", block[block_count])
+            block_length[++block_count] += gsub(/\n/, "\n", block[block_count])
+        else if (line == "\v")
+            block_length[block_count + 1] = -100
         else
             block[block_count + 1] = block[block_count + 1] line "\n"
 }
@@ -85,8 +87,8 @@ function short(comment,    text) {
 
 # ---- Sections from sentences.
 
-# The sentences of a comment that match a pattern, joined by blanks. Indented lines are left out; a sentence ends there,
-# and with its paragraph.
+# The sentences of a comment that match a pattern, joined by blanks. Indented lines are left out: a sentence ends there,
+# and with its paragraph. A colon before them becomes a reference to DESCRIPTION.
 function matching(comment, pattern,    text, n, i, part, out) {
     text = comment
     gsub(/\n \*  [^\n]*/, "\f", text)
@@ -97,8 +99,10 @@ function matching(comment, pattern,    text, n, i, part, out) {
     gsub(/[.] +/, ".\f", text)
     n = split(text, part, "\f")
     for (i = 1; i <= n; i++)
-        if (part[i] ~ pattern)
+        if (part[i] ~ pattern) {
+            sub(/:$/, " (see DESCRIPTION).", part[i])
             out = out (out == "" ? "" : " ") part[i]
+        }
     return out
 }
 
