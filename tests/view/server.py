@@ -1057,10 +1057,58 @@ async def interrupt_before_start_keeps_files():
                     assert f.read() == "older\n", program
 
 
+async def interrupted_wait_reports():
+    """Ctrl-C while a run waits for its viewer leaves one JSON object: no step was made."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        glider = os.path.join(folder, "glider.rle")
+        with open(glider, "w") as f:
+            f.write(GLIDER)
+        bodies = os.path.join(folder, "two.tab")
+        with open(bodies, "w") as f:
+            f.write("1 -0.5 0 0 0 -0.7 0\n1 0.5 0 0 0 0.7 0\n")
+        for args, steps in ((["life", "--size", "64", "-n", "300"], "generations"), (["life", "-p", glider, "-n", "300"], "generations"),
+                            (["nbody", "--ic", "figure8", "--steps", "300"], "steps"), (["gas", "-n", "1000"], None),
+                            (["nbody", "-i", bodies, "--ensemble", "3", "--steps", "300"], "steps"),
+                            (["matmul", "-n", "64", "--compare", "--engine", "naive"], None), (["matmul", "-n", "64"], None)):
+            with subprocess.Popen([STDCL, *args, "--json", "--view-wait"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+                while "first viewer" not in job.stderr.readline():
+                    assert job.poll() is None, args
+                job.send_signal(signal.SIGINT)
+                said, _ = job.communicate(timeout=PATIENCE)
+                assert job.returncode == 130, (args, job.returncode)
+                report = json.loads(said)
+                assert report["program"] == args[0] and report["interrupted"] is True, report
+                assert not steps or report[steps] == 0, report
+
+
+async def plane_paused_at_start_keeps_its_file():
+    """Ctrl-C before the first step of a run on an unbounded plane leaves an older output as it was."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, n) for n in ("glider.rle", "old.rle", "old.mc")]
+        for name, text in zip(names, (GLIDER, "older\n", "older\n")):
+            with open(name, "w") as f:
+                f.write(text)
+        with Terminal(folder, STDCL, "life", "-p", names[0], "-n", "300", "-o", names[1], "-o", names[2], "--view", "--no-browser") as job:
+            async with job.connect() as ws:
+                await ws.send('{"type":"do","what":"pause"}')
+                while not (await text_of(ws, "state"))["paused"]:
+                    pass
+                job.process.send_signal(signal.SIGINT)
+                assert job.process.wait(PATIENCE) == 130
+            job.read(1)
+            assert job.said.count("is kept") == 2, job.said
+        for name in names[1:]:
+            with open(name) as f:
+                assert f.read() == "older\n", name
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
