@@ -152,6 +152,7 @@ static int put_cells(struct life_job *job, const struct view_command *c)
     life_cells_free(&cells);
     if (called < 0)
         return cli_failed_call(NULL);
+    life_race_changed(job);
     return job->states_kept ? push_state(job) : CLI_DONE;
 }
 

@@ -1104,11 +1104,45 @@ async def plane_paused_at_start_keeps_its_file():
                 assert f.read() == "older\n", name
 
 
+def cells_of(f):
+    """The live cells of a frame of bits."""
+    x, y, width = *struct.unpack_from("<qq", f, 24), struct.unpack_from("<I", f, 40)[0]
+    row = (width + 7) // 8
+    return {(x + 8 * (k % row) + b, y + k // row) for k, byte in enumerate(f[64:]) for b in range(8) if byte >> b & 1}
+
+
+async def paused(ws):
+    await ws.send('{"type":"do","what":"pause"}')
+    while not (await text_of(ws, "state"))["paused"]:
+        await ws.send('{"type":"credit","n":1}')
+
+
+async def drawn_cells_stay():
+    """--engine auto looks for a faster engine on a plane; cells that a viewer has drawn, off the paths of gliders, stay.
+    The acorn makes HashLife slow enough for sparse to be tried."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        acorn = os.path.join(folder, "acorn.rle")
+        with open(acorn, "w") as f:
+            f.write("x = 7, y = 3, rule = B3/S23\nbo$3bo$2o2b3o!\n")
+        with Job(STDCL, "life", "-p", acorn, "-n", "2^40") as job:
+            async with job.connect() as ws:
+                await text_of(ws, "hello")
+                await ws.send('{"type":"do","what":"step","n":1}')
+                await standing(ws, (5000, 0, 64, 64, 0))
+                await ws.send('{"type":"do","what":"put","x":5000,"y":0,"width":2,"height":2,"cells":"0303"}')
+                await ws.send('{"type":"do","what":"run"}')
+                await until_frame(ws, lambda at: at > 100000)
+                await paused(ws)
+                assert cells_of(await standing(ws, (4990, -10, 64, 64, 0))) == {(x, y) for x in (5000, 5001) for y in (0, 1)}
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
-         interrupted_wait_reports, plane_paused_at_start_keeps_its_file,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, drawn_cells_stay,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
