@@ -21,6 +21,7 @@ int life_plane_run(struct life_job *job);
 /* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file; copy all
  * cells of `sparse` to the empty `tree`. -1 with clerror(). */
 int life_squares_copy(life *sparse, life *tree);
+int life_squares_copy_tree(life *from, life *to); /* HashLife to an empty HashLife */
 int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 

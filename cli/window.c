@@ -277,6 +277,7 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         break;
     case VIEW_AGAIN: /* after the end */
     case VIEW_PUT:   /* change_run */
+    case VIEW_RULE:  /* change_run */
         break;
     }
     if (w->frames) /* steps past the last frame, which no step would reach */
@@ -292,7 +293,8 @@ static bool is_stopped(const struct cli_window *w, double step)
 /* True if a command changes the state of a run, which then stands at another step. */
 static bool is_change(const struct cli_window *w, const struct view_command *c)
 {
-    return w->edit && (c->ask == VIEW_PUT || (c->ask == VIEW_STEP && c->value < 0));
+    return w->edit &&
+           (c->ask == VIEW_PUT || c->ask == VIEW_RULE || (c->ask == VIEW_STEP && c->value < 0));
 }
 
 /* Change a paused run, on its only rank. */

@@ -28,8 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Carry out VIEW_PUT or a step back, VIEW_STEP with a negative value; set *at to the step of the
- * state afterwards. Return an exit status. */
+/* Carry out VIEW_PUT, VIEW_RULE or a step back, VIEW_STEP with a negative value; set *at to the
+ * step of the state afterwards. Return an exit status. */
 typedef int cli_window_edit(void *job, const struct view_command *command, uint64_t *at);
 
 struct cli_window {

@@ -131,6 +131,22 @@ static void view_messages_are_parsed(void **state)
                 a.command.region.width == 9 && a.command.region.height == 2 &&
                 a.command.region.zoom == 0);
     assert_memory_equal(a.command.bits, "\xff\x01\xa5\x00", 4);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B36/S23\"}", &a));
+    assert_true(a.command.ask == VIEW_RULE && strcmp(a.command.rule, "B36/S23") == 0);
+}
+
+/* A rule has 1 to 511 characters. */
+static void view_limits_rules(void **state)
+{
+    struct client_message a;
+    char text[VIEW_RULE_BYTES + 60], rule[VIEW_RULE_BYTES + 1];
+    (void)state;
+    for (int length = VIEW_RULE_BYTES - 1; length <= VIEW_RULE_BYTES; length++) {
+        memset(rule, '3', sizeof rule);
+        rule[length] = 0;
+        snprintf(text, sizeof text, "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"%s\"}", rule);
+        assert_int_equal(asks(text, &a), length < VIEW_RULE_BYTES);
+    }
 }
 
 static void view_rejects_bad_messages(void **state)
@@ -170,6 +186,11 @@ static void view_rejects_bad_messages(void **state)
         "{\"type\":\"do\",\"what\":\"put\",\"x\":1e300,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
         "{\"type\":\"do\",\"what\":\"put\",\"x\":0.5,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
         "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":12288,\"height\":1536,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"rule\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":23}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B3\\nS23\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B3\\u00e9\"}",
         "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}",
         "{\"type\":\"do\",\"what\":\"speed\"}",
         "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
@@ -1104,6 +1125,42 @@ static void view_refuses_changes_with_reasons(void **state)
     assert_int_equal(v.commands, 3);
     viewer_free(&w);
     viewer_free(&guest);
+    latest_free(&latest);
+}
+
+/* Every different refusal arrives, however many are asked for before the first is sent; equal ones
+ * are sent once. */
+static void view_sends_every_different_refusal(void **state)
+{
+    static const char *const what[] = {"pause", "run",  "step",  "speed",
+                                       "seek",  "quit", "again", "rule"};
+    enum { WHAT = sizeof what / sizeof *what };
+    struct view v = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct latest latest = {0};
+    struct viewer w;
+    size_t sent = 0, each[WHAT] = {0};
+    (void)state;
+    viewer_init(&w, &v, &latest, false);
+    for (int times = 0; times < 30; times++)
+        for (size_t i = 0; i < WHAT; i++)
+            hear(&w,
+                 "{\"type\":\"do\",\"what\":\"%s\",\"frame\":1,\"value\":1,\"rule\":\"B3/S23\"}",
+                 what[i]);
+    while (viewer_next(&w)) {
+        char *text = strndup((const char *)w.out.at + HEADROOM, w.out.used - HEADROOM), name[40];
+        if (strstr(text, "refused")) {
+            sent++;
+            for (size_t i = 0; i < WHAT; i++) {
+                snprintf(name, sizeof name, "\"what\":\"%s\"", what[i]);
+                each[i] += strstr(text, name) != NULL;
+            }
+        }
+        free(text);
+    }
+    assert_int_equal(sent, WHAT);
+    for (size_t i = 0; i < WHAT; i++)
+        assert_int_equal(each[i], 1);
+    viewer_free(&w);
     latest_free(&latest);
 }
 

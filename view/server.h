@@ -58,12 +58,13 @@ struct latest {
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
     double box_of_cells[4];
-    unsigned states; /* number of changes of the state */
+    char rule[VIEW_RULE_BYTES]; /* after a change; "": as in hello */
+    unsigned states;            /* number of changes of the state */
     bool closing;
     char *ending;
-    unsigned says; /* number of log messages so far; the last one: */
-    const char *level;
-    char say[256];
+    unsigned says, said; /* number of log messages so far; of those, the run's */
+    const char *level;   /* of the last one */
+    char say[512];
     bool recording_told;
 };
 /* Take new data from the slots, and record it. */

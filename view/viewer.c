@@ -44,8 +44,9 @@ static bool is_in_grid(const struct view_field *field, const struct view_region 
 /* The reason for a refusal; NULL: allowed. */
 static const char *denial(const struct viewer *w, const struct client_message *ask)
 {
-    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,  VIEW_CAN_SPEED,
-                                     VIEW_CAN_SEEK,  VIEW_CAN_QUIT,  VIEW_CAN_AGAIN, VIEW_CAN_PUT};
+    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,
+                                     VIEW_CAN_SPEED, VIEW_CAN_SEEK,  VIEW_CAN_QUIT,
+                                     VIEW_CAN_AGAIN, VIEW_CAN_PUT,   VIEW_CAN_RULE};
     const struct view_options *o = &w->v->about.options;
     const enum view_ask what = ask->command.ask;
     const bool back = what == VIEW_STEP && ask->command.value < 1, over = w->latest->ending;
@@ -55,7 +56,7 @@ static const char *denial(const struct viewer *w, const struct client_message *a
         return "this run cannot do that";
     if (what == VIEW_AGAIN && !over)
         return "only a run that has ended can begin again";
-    const bool change = what == VIEW_PUT || (back && !o->frames);
+    const bool change = what == VIEW_PUT || what == VIEW_RULE || (back && !o->frames);
     if (change && over)
         return "the run has ended, so it cannot be changed any more";
     if (change && !w->latest->state.paused)
@@ -189,9 +190,9 @@ static bool next_text(struct viewer *w)
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w,
-                       state_text(&v->about, &s->state, s->box_of_cells, atomic_load(&v->viewers),
-                                  s->ending, v->recording && !recording_failed(v->recording)));
+    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule,
+                                     atomic_load(&v->viewers), s->ending,
+                                     v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)

@@ -198,7 +198,7 @@ export function madeLife(width, height, worldOf = null) {
   const run = {
     time: 0, step: 0, kind: 2, population: 0,
     hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "11", program: "life", title: `life: ${world.width.toLocaleString("en")} × ${world.height.toLocaleString("en")}, B3/S23`, live: true, rights: "all",
-      can: ["pause", "step", "speed", "quit", "put", "back"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
+      can: ["pause", "step", "speed", "quit", "put", "back", "rule"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
       cells: { ...world, bounds: "torus", rule: "B3/S23" }, rows: { x: 0, columns: [{ name: "generation", unit: "" }, { name: "population", unit: "cells" }] } },
     advance() {
       const next = new Uint8Array(cells.length);
@@ -354,6 +354,9 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
         else if (message.what === "put") {
           run.put(message);
           made.sequence++;
+        } else if (message.what === "rule") {
+          if (/^B\d*\/S\d*$/.test(message.rule)) state.rule = message.rule;
+          else s.send(JSON.stringify({ type: "say", level: "info", text: `'${message.rule}' is no rule` }));
         } else if (message.what === "again") {
           run.hello.run = "again" + made.sequence;
           state.ended = state.paused = false;

@@ -1117,6 +1117,46 @@ async def paused(ws):
         await ws.send('{"type":"credit","n":1}')
 
 
+async def rules_change_while_paused():
+    """A viewer gives a paused run another rule: cells go on under it, on a grid and on a plane. What is no
+    such rule is refused with the reason, and the run keeps its rule."""
+    corner = "x = 2, y = 2, rule = B3/S23\n2o$o!\n"
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "corner.rle")
+        with open(name, "w") as f:
+            f.write(corner)
+        grid, devices = ["--size", "32", "--engine", "packed"], have_device()
+        for args in ([grid] if devices else []) + [["--engine", "hashlife", "--step", "1"]] + ([["--engine", "sparse", "--step", "1"]] if devices else []):
+            rectangle = (0, 0, 32, 32, 0) if args == grid else (-16, -16, 32, 32, 0)
+            with Job(STDCL, "life", "-p", name, *args, "-n", "2^40") as job:
+                async with job.connect() as ws:
+                    assert "rule" in (await text_of(ws, "hello"))["can"]
+                    await ws.send('{"type":"do","what":"rule","rule":"B1/S"}')
+                    assert "pause it first" in (await text_of(ws, "refused"))["text"]
+                    await paused(ws)
+                    block = await standing(ws, rectangle)
+                    at = generation_of(block)
+                    for rule, why in (("B9/S23", "9"), ("345/2/4", "states"), ("B3/S23:T5", "edges"), ("no such rule", "rule")):
+                        await ws.send('{"type":"do","what":"rule","rule":"%s"}' % rule)
+                        said = (await text_of(ws, "say"))["text"]
+                        assert why in said, (rule, said)
+                    await ws.send('{"type":"do","what":"rule","rule":"b1/s"}')
+                    while (await text_of(ws, "state")).get("rule") != "B1/S":
+                        pass
+                    await ws.send('{"type":"do","what":"step","n":1}')
+                    f = await standing(ws, rectangle)
+                    while generation_of(f) == at:
+                        f = await standing(ws, rectangle)
+                    live = cells_of(block)
+                    around = {(x + i, y + j) for x, y in live for i in (-1, 0, 1) for j in (-1, 0, 1)}
+                    count = lambda x, y: sum((x + i, y + j) in live for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
+                    assert len(live) in (3, 4) and generation_of(f) == at + 1
+                    assert cells_of(f) == {c for c in around if c not in live and count(*c) == 1}, (args, cells_of(f))
+                    await ws.send('{"type":"do","what":"quit","confirm":true}')
+                    await closing(ws)
+                assert job.process.wait(PATIENCE) == 130, job.process.stderr.read()
+
+
 async def drawn_cells_stay():
     """--engine auto looks for a faster engine on a plane; cells that a viewer has drawn, off the paths of gliders, stay.
     The acorn makes HashLife slow enough for sparse to be tried."""
@@ -1142,7 +1182,7 @@ TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
-         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, drawn_cells_stay,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, rules_change_while_paused, drawn_cells_stay,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:

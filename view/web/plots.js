@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
+import { SvgPen, svgText } from "./svg.js";
 
 // The longest distance between samples that a line bridges: longer ones are gaps. Distances grow with a run that speeds up, so
 // a distance is compared with those beside it. Pure.
@@ -75,8 +76,22 @@ export class Plots {
     for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
 
-  drawOne(plot, now, dark) {
-    const { table } = this, { pen, width, height } = flatContext(plot.canvas), ink = inkOf(plot.canvas);
+  // All plots as SVG, as wide as they are here.
+  svg(dark) {
+    const { over } = this, shown = this.plots[0].canvas, width = shown.clientWidth || 480, height = shown.clientHeight || 151;
+    const context = document.createElement("canvas").getContext("2d"), measure = (text, font) => (context.font = font, context.measureText(text).width);
+    const sheets = this.plots.map((plot) => {
+      const sheet = { pen: new SvgPen(measure), width, height };
+      this.over = -1;
+      this.drawOne(plot, NaN, dark, sheet);
+      return sheet;
+    });
+    this.over = over;
+    return svgText(sheets, inkOf(shown).paper);
+  }
+
+  drawOne(plot, now, dark, sheet = flatContext(plot.canvas)) {
+    const { table } = this, { pen, width, height } = sheet, ink = inkOf(plot.canvas);
     const colours = LINES[dark ? "dark" : "light"];
     const xs = this.across(), values = plot.columns.map((c) => table.line(c, plot.relative));
     const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
