@@ -42,9 +42,9 @@ void life_start_done(struct life_job *job);
 /* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
  * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
-
 /* The cells or the rule were changed: sparse can no longer catch up from the pattern. */
 void life_race_changed(struct life_job *job);
+
 /* Seconds by the clock of an engine: HashLife's are processor time of the calling thread, which
  * always computes, so that a busy machine does not change the choice; sparse's thread waits for a
  * device, and its seconds are those of the clock. */

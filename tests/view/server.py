@@ -1104,6 +1104,16 @@ async def plane_paused_at_start_keeps_its_file():
                 assert f.read() == "older\n", name
 
 
+class Pattern(Job):
+    """stdcl view with a pattern of Life."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([STDCL, "view", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = self.process.stderr.readline()
+        assert "view at " in said, said
+        self.use(said.split("view at ")[1].strip())
+
+
 def cells_of(f):
     """The live cells of a frame of bits."""
     x, y, width = *struct.unpack_from("<qq", f, 24), struct.unpack_from("<I", f, 40)[0]
@@ -1115,6 +1125,44 @@ async def paused(ws):
     await ws.send('{"type":"do","what":"pause"}')
     while not (await text_of(ws, "state"))["paused"]:
         await ws.send('{"type":"credit","n":1}')
+
+
+async def view_plays_patterns():
+    """stdcl view plays a pattern in every form that Life reads: a glider moves by a cell in four
+    generations. A bad file, and one that is not there, get a sentence."""
+    forms = {"glider.rle": GLIDER, "glider.cells": "!Name: glider\n.O\n..O\nOOO\n", "glider.lif": "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n",
+             "glider.mc": "[M2] (test)\n#R B3/S23\n.*$..*$***$$$$$$\n4 0 0 0 1\n", "glider.rle.gz": gzip.compress(GLIDER.encode())}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in forms.items():
+            with open(os.path.join(folder, name), "wb") as f:
+                f.write(text if isinstance(text, bytes) else text.encode())
+        for name in [*(os.path.join(folder, n) for n in forms), "xq4_153", "gun"]:
+            with Pattern(name, "--speed", "50") as job:
+                async with job.connect() as ws:
+                    hello = await text_of(ws, "hello")
+                    assert hello["live"] and hello["program"] == "life" and {"speed", "put", "rule"} <= set(hello["can"]), hello
+                    await ws.send('{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}')
+                    await until_frame(ws, lambda at: at >= 3)
+                    await paused(ws)
+                    first = await standing(ws, (-60, -60, 128, 128, 0))
+                    await ws.send('{"type":"do","what":"step","n":4}')
+                    later = await standing(ws, (-64, -64, 128, 128, 0))
+                    while generation_of(later) < generation_of(first) + 4:
+                        later = await standing(ws, (-64, -64, 128, 128, 0))
+                    if name == "gun":
+                        assert len(cells_of(first)) >= 36
+                    else:
+                        (x, y), (u, v) = (tuple(min(c[k] for c in cells_of(f)) for k in (0, 1)) for f in (first, later))
+                        assert abs(u - x) == 1 and abs(v - y) == 1 and len(cells_of(later)) == 5, (name, cells_of(first), cells_of(later))
+                job.process.send_signal(signal.SIGINT)
+                assert job.process.wait(PATIENCE) == 0, (name, job.process.stderr.read())
+                assert job.process.stdout.read() == ""
+        bad = os.path.join(folder, "bad.rle")
+        with open(bad, "w") as f:
+            f.write("x = 3, y = 3\nbo%2bo$3o!\n")
+        for name, why in ((bad, "line 2, column 3"), (os.path.join(folder, "none.rle"), "no such file")):
+            done = subprocess.run([STDCL, "view", name], capture_output=True, text=True)
+            assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, done
 
 
 async def rules_change_while_paused():
@@ -1182,7 +1230,7 @@ TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
-         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, rules_change_while_paused, drawn_cells_stay,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, view_plays_patterns, rules_change_while_paused, drawn_cells_stay,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
