@@ -74,8 +74,8 @@ void latest_free(struct latest *latest);
 /* ---- viewer.c ---- */
 
 enum {
-    HEADROOM = 64, /* bytes free before every message, for libwebsockets */
-    MOST_REFUSALS = 8
+    HEADROOM = 64,     /* bytes free before every message, for libwebsockets */
+    MOST_REFUSALS = 64 /* different ones */
 };
 
 struct viewer {

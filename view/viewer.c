@@ -9,6 +9,8 @@
 
 #include "core/clock.h"
 
+#include <assert.h>
+
 enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
 
 void viewer_init(struct viewer *w, struct view *v, struct latest *latest, bool guest)
@@ -77,17 +79,25 @@ static bool viewer_pass_on(struct view *v, const struct view_command *command)
     return room;
 }
 
-/* Refusals beyond the queue replace the last one. */
+/* Queue a refusal, unless an equal one waits to be sent. The queue therefore never holds more than
+ * each command with each of its reasons. */
+static void refuse(struct viewer *w, const char *what, const char *why)
+{
+    for (int i = 0; i < w->refusals; i++)
+        if (w->refusal[i].what == what && strcmp(w->refusal[i].why, why) == 0)
+            return;
+    assert(w->refusals < MOST_REFUSALS);
+    w->refusal[w->refusals].what = what;
+    w->refusal[w->refusals++].why = why;
+}
+
 static void command(struct viewer *w, const struct client_message *ask)
 {
     const char *why = denial(w, ask);
     if (!why && !viewer_pass_on(w->v, &ask->command))
         why = "too much was asked for at once";
-    if (!why)
-        return;
-    w->refusals -= w->refusals == MOST_REFUSALS;
-    w->refusal[w->refusals].what = command_names[ask->command.ask];
-    w->refusal[w->refusals++].why = why;
+    if (why)
+        refuse(w, command_names[ask->command.ask], why);
 }
 
 /* Forget the first n former rectangles. */
