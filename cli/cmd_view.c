@@ -60,11 +60,13 @@ static void find_shipped_pattern(struct view_job *job)
 static int open_files(struct view_job *job)
 {
     opener *const open = opener_of(job->file.item[0]);
-    for (size_t i = 1; i < job->file.n; i++)
-        if (open != view_bodies_open || opener_of(job->file.item[i]) != open)
+    for (size_t i = 1; i < job->file.n; i++) {
+        const bool overlay = open == view_recorded_open && i == 1;
+        if ((open != view_bodies_open && !overlay) || opener_of(job->file.item[i]) != open)
             return cli_wrong(
-                "cannot show '%s' and '%s' together: only files of bodies form a series",
+                "cannot show '%s' and '%s' together: only files of bodies form a series, and plots of two recordings are overlaid",
                 job->file.item[0], job->file.item[i]);
+    }
     return open(job);
 }
 
@@ -100,11 +102,13 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Plays a recording in a browser, with pause, single frames and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single frames and a slider; two recordings with their plots overlaid; or a pattern of Life, also a shipped one by its name. Also shows files: bodies (several form a series), velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"
-                    "  stdcl view snap-*.hdf5\n",
+                    "  stdcl view snap-*.hdf5\n"
+                    "  stdcl view small-steps.view large-steps.view\n"
+                    "  stdcl view gun.rle\n",
         .options = options,
         .combinations = view_combinations,
         .operands = &job->file,
@@ -141,6 +145,7 @@ static int cmd_view_run(int argc, char **argv)
         status = cmd_view_work(&job);
     status = cli_first_failure(status, cli_window_close(&job.window));
     view_recording_close(job.recording);
+    view_recording_close(job.other);
     life_plane_free(&job.plane);
     free(job.bars.count);
     free(job.bars.expected);

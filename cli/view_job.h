@@ -36,7 +36,7 @@ struct view_job {
     struct view_options about;
 
     /* One member per kind of file. */
-    view_recording *recording;
+    view_recording *recording, *other; /* other: overlaid; NULL: none */
     struct life_plane plane;
     struct {
         uint32_t n;

@@ -7,6 +7,7 @@
 #include "view/window.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -412,7 +413,7 @@ static void view_cell_codings_give_equal_bytes(void **state)
 static const char *const row_names[] = {"time", "", "energy", "", NULL};
 
 /* Record some pictures; return the file's bytes. */
-static struct bytes record_frames(const char *file, int frames)
+static struct bytes record_with_rows(const char *file, int frames, const char *const *names)
 {
     enum { N = 200 };
     struct bytes all = {0};
@@ -422,7 +423,7 @@ static struct bytes record_frames(const char *file, int frames)
                                                .rate = 240,
                                                .budget = 100,
                                                .points = {.total = N, .moving = 1},
-                                               .rows = row_names});
+                                               .rows = names});
     assert_non_null(v);
     assert_string_equal(view_url(v, 0), "");
     assert_int_equal(view_viewers(v), 0);
@@ -449,6 +450,11 @@ static struct bytes record_frames(const char *file, int frames)
     fclose(fp);
     remove(file);
     return all;
+}
+
+static struct bytes record_frames(const char *file, int frames)
+{
+    return record_with_rows(file, frames, row_names);
 }
 
 static void count_row(void *arg, const double *row)
@@ -480,6 +486,52 @@ static void view_recording_plays_all_frames(void **state)
     }
     view_recording_close(r);
     bytes_free(&all);
+}
+
+static void check_overlaid_row(void *arg, const double *row)
+{
+    int *n = arg;
+    const int first = *n < 20 ? 1 : 2, k = *n < 20 ? *n : *n - 20;
+    assert_true(row[0] == k && row[first] == -k && isnan(row[3 - first]));
+    ++*n;
+}
+
+/* Two recordings: their columns side by side with their names, first the rows of one, then those
+ * of the other. Another table, and a third recording, are refused. */
+static void view_recordings_are_overlaid(void **state)
+{
+    static const char *const name[2] = {"a.view", "b.view"};
+    static const char *const other_names[] = {"generation", "", "population", "cells", NULL};
+    struct bytes a = record_frames(in_folder("a.view"), 20),
+                 b = record_frames(in_folder("b.view"), 30),
+                 c = record_with_rows(in_folder("c.view"), 2, other_names);
+    view_recording *r = recording_read(a.at, a.used), *other = recording_read(b.at, b.used),
+                   *third = recording_read(c.at, c.used);
+    int rows = 0;
+    (void)state;
+    assert_true(r && other && third);
+    assert_int_equal(view_recording_overlay(r, third, name), -1);
+    assert_int_equal(clerrno, EINVAL);
+    assert_int_equal(view_recording_overlay(r, r, name), -1);
+    assert_int_equal(recording_columns(r), 2);
+    assert_int_equal(view_recording_overlay(r, other, name), 0);
+    assert_int_equal(view_recording_overlay(r, other, name), -1);
+    assert_int_equal(recording_columns(r), 3);
+    recording_each_row(r, check_overlaid_row, &rows);
+    assert_int_equal(rows, 50);
+    json_t *hello = recording_hello(r),
+           *columns = json_object_get(json_object_get(hello, "rows"), "columns");
+    assert_int_equal(json_array_size(columns), 3);
+    for (size_t i = 1; i < 3; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "run")),
+                            name[i - 1]);
+    json_decref(hello);
+    view_recording_close(r);
+    view_recording_close(other);
+    view_recording_close(third);
+    bytes_free(&a);
+    bytes_free(&b);
+    bytes_free(&c);
 }
 
 /* A recording has the last frame, however soon it is closed. */
@@ -1266,6 +1318,9 @@ int main(void)
         cmocka_unit_test(view_newer_request_replaces_older),
         cmocka_unit_test(view_same_request_is_not_repeated),
         cmocka_unit_test(view_refuses_changes_with_reasons),
+        cmocka_unit_test(view_limits_rules),
+        cmocka_unit_test(view_sends_every_different_refusal),
+        cmocka_unit_test(view_recordings_are_overlaid),
         cmocka_unit_test(view_keeps_links_of_an_earlier_view),
         cmocka_unit_test(view_path_is_sent),
     };

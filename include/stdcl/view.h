@@ -238,6 +238,12 @@ double view_recording_time(const view_recording *r, size_t frame);
 /* Return the title, one line; owned by the recording. */
 const char *view_recording_title(const view_recording *r);
 
+/* Overlay the plots of `r` with those of `other`: the same columns, once more, drawn as lines of
+ * their own. name: what viewers call the two recordings. Pictures are those of `r`. Call it once,
+ * before a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of them has
+ * no table, or the tables have different columns. ENOMEM. */
+int view_recording_overlay(view_recording *r, view_recording *other, const char *const name[2]);
+
 /* Show a frame of a recording in a view opened with `replay`; the first call also sends the plots'
  * rows. EINVAL: the frame is damaged. */
 int view_show_recorded(view *v, view_recording *r, size_t frame);

@@ -290,6 +290,32 @@ test("speeds: in steps, or in time; six slower than as fast as it can are 20 ste
   assert.ok(time.every(([s], i) => i === 0 || !s || s > time[i - 1][0]));
 });
 
+test("plots as SVG: lines, dashes, text in its place; signs are escaped", async () => {
+  const { SvgPen, svgText } = await web("svg.js"), { drawAxes, stroke } = await import(path.join(WEB, "chart.js"));
+  const pen = new SvgPen((text) => 6 * text.length), ink = { ink: "#000", soft: "#555", line: "#ddd", paper: "#fff", font: (size, weight = 400) => `${weight} ${size}px "A", serif` };
+  drawAxes(pen, { left: 50, top: 10, right: 250, bottom: 110 }, { x: [0, 10], y: [0, 1], xTitle: "a < b", yTitle: "", small: true }, ink);
+  pen.setLineDash([5, 3]);
+  stroke(pen, [[50, 110], [150, 60], null, [200, 35], [250, 10]], "#0b6aa8", 1.6);
+  const text = svgText([{ pen, width: 300, height: 150 }, { pen: new SvgPen(() => 0), width: 280, height: 150 }], "#fff");
+  assert.match(text, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="300" height="300" viewBox="0 0 300 300">/);
+  assert.match(text, /<path d="M50 110L150 60M200 35L250 10" fill="none" stroke="#0b6aa8" stroke-width="1.6" stroke-linejoin="round" stroke-dasharray="5,3"\/>/);
+  assert.match(text, /font-family="&quot;A&quot;, serif" font-size="11"/);
+  assert.match(text, />a &lt; b<\/text>/);
+  assert.equal((text.match(/<(?!\/|path|rect)[a-z]+/g) || []).length, (text.match(/<\/[a-z]+>/g) || []).length);
+});
+
+test("two recordings overlaid: a plot has the lines of both, each with its own rows", async () => {
+  const { lineNames, rowAt } = await web("plots.js"), energies = ["kinetic energy", "total energy"];
+  const table = new Table([{ name: "time", unit: "s" }, ...["a.view", "b.view"].flatMap((run) => [...energies.map((name) => ({ name, unit: "", run })), { name: "population", unit: "cells", run }])]);
+  table.add({ flags: 0, first: 0, count: 3, columns: 7, values: [0, 1, 2, 30, NaN, NaN, NaN, 1, 3, 2, 31, NaN, NaN, NaN, 0, NaN, NaN, NaN, 5, 4, 40] });
+  const plots = table.plots();
+  assert.deepEqual(plots.map((p) => [p.title, p.columns]), [["Energy", [1, 2, 4, 5]], ["Energy error", [2, 5]], ["Population", [3, 6]]]);
+  assert.deepEqual(lineNames(plots[0].columns.map((c) => table.titles[c])), ["kinetic a.view", "total a.view", "kinetic b.view", "total b.view"]);
+  assert.deepEqual(lineNames(plots[2].columns.map((c) => table.titles[c])), ["a.view", "b.view"]);
+  assert.deepEqual([[1, 1], [4, 1], [1, 2]].map(([c, over]) => rowAt(table.line(c), table.line(0), over)), [1, 2, 0]);
+  assert.equal(table.csv().split("\n")[0], '"time (s)"'.replaceAll('"', "") + ',"kinetic energy, a.view","total energy, a.view","population (cells), a.view","kinetic energy, b.view","total energy, b.view","population (cells), b.view"');
+});
+
 test("heads of plots keep the name of each line, and lose digits first", () => {
   const texts = (digits) => [-0.5, 0.3333333, -0.1666667].map((v, i) => ["potential", "kinetic", "total"][i] + (digits ? " " + formatNumber(v, digits) : ""));
   assert.deepEqual(fittingWords(texts, (t) => 7 * t.length, 400), texts(5));

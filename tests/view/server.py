@@ -1226,11 +1226,43 @@ async def drawn_cells_stay():
                 assert cells_of(await standing(ws, (4990, -10, 64, 64, 0))) == {(x, y) for x in (5000, 5001) for y in (0, 1)}
 
 
+async def plots_are_overlaid():
+    """stdcl view A B: the columns and rows of two recordings, and the pictures of the first."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, n) for n in ("one.view", "two.view", "three.view", "both.html")]
+        for name, steps in zip(names, ("20", "40")):
+            subprocess.run([STDCL, "nbody", "--ic", "figure8", "--dt", "0.01", "--steps", steps, "--record", name, "--view-budget", "100", "--quiet"], check=True)
+        subprocess.run([STDCL, "life", "--size", "32", "-n", "20", "--record", names[2], "--quiet"], check=True)
+        with Job(STDCL, "view", names[0], names[1]) as job:
+            async with job.connect() as ws:
+                columns = (await text_of(ws, "hello"))["rows"]["columns"]
+                assert [c.get("run") for c in columns] == [None, *["one.view"] * 4, *["two.view"] * 4], columns
+                rows = []
+                while not rows or abs(rows[-1][0] - 0.4) > 1e-9:
+                    await ws.send('{"type":"credit","n":1}')
+                    f = await frame(ws, 5)
+                    count, wide = struct.unpack_from("<II", f, 28)
+                    rows += [struct.unpack_from("<%dd" % wide, f, 40 + 8 * wide * k) for k in range(count)]
+                known = [[v == v for v in row] for row in rows]
+                assert all(k[1:5] == [not k[5]] * 4 and k[5:] == [k[5]] * 4 for k in known), rows
+                assert abs(max(row[0] for row in rows if row[1] == row[1]) - 0.2) < 1e-9, rows
+            job.process.send_signal(signal.SIGINT)
+            assert job.process.wait(PATIENCE) == 0
+        done = subprocess.run([STDCL, "view", names[0], names[2]], capture_output=True, text=True)
+        assert done.returncode == 1 and "same plots" in done.stderr, done
+        done = subprocess.run([STDCL, "view", *names[:3]], capture_output=True, text=True)
+        assert done.returncode == 2 and "two recordings" in done.stderr, done
+        subprocess.run([STDCL, "view", names[0], names[1], "-o", names[3], "--quiet"], check=True)
+        assert os.path.getsize(names[3]) > 50000
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
-         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, view_plays_patterns, rules_change_while_paused, drawn_cells_stay,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, view_plays_patterns, rules_change_while_paused, drawn_cells_stay, plots_are_overlaid,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:

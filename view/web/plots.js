@@ -22,6 +22,19 @@ export function fittingWords(texts, measure, width) {
   return [];
 }
 
+// The names of a plot's lines: quantities, recordings, or both. Pure.
+export function lineNames(columns) {
+  const one = columns.every(({ name }) => name === columns[0].name);
+  return columns.map(({ name, run }) => [one ? "" : name.replace(/ energy$/, ""), run].filter(Boolean).join(" "));
+}
+
+// The row of a line nearest to row `over`: recordings that are overlaid have rows of their own. Pure.
+export function rowAt(line, xs, over) {
+  if (Number.isFinite(line[over])) return over;
+  const far = (i) => Number.isFinite(line[i]) ? Math.abs(xs[i] - xs[over]) : Infinity;
+  return xs.reduce((best, _, i) => far(i) < far(best) ? i : best, over);
+}
+
 // Range of lines with a margin; never empty.
 function rangeOf(lines) {
   let lo = Infinity, hi = -Infinity;
@@ -97,7 +110,7 @@ export class Plots {
     const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
     const titles = table.titles, over = this.over < xs.length ? this.over : -1;
-    const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // rows with displayed values
+    const ats = lines.map((line) => over >= 0 ? rowAt(line, xs, over) : line.findLastIndex(Number.isFinite)); // rows with displayed values
     const least = Math.min(...xs), most = Math.max(...xs, this.log || !(now >= least) ? -Infinity : now), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
     const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, logY, log: this.log, whole: xs.every(Number.isInteger) }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two points per pixel
@@ -107,7 +120,8 @@ export class Plots {
         if (every === 1 && isGap(xs, i)) places.push(null);
         places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
       }
-      pen.setLineDash(l < 6 ? [] : [5, 3]); // there are six colours
+      const { run } = titles[plot.columns[l]];
+      pen.setLineDash(l < 6 && (!run || run === titles[1].run) ? [] : [5, 3]); // there are six colours; the second recording is dashed
       stroke(pen, places, colours[l % 6], 1.6);
       pen.setLineDash([]);
       pen.fillStyle = colours[l % 6];
@@ -132,7 +146,7 @@ export class Plots {
   drawHead(pen, plot, lines, ats, colours, ink, width, now) {
     const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
     const texts = (digits) => lines.map((line, l) => {
-      const name = lines.length > 1 ? titles[plot.columns[l]].name.replace(/ energy$/, "") : "", value = digits ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
+      const name = lineNames(plot.columns.map((c) => titles[c]))[l], value = digits ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
       return name && value ? `${name} ${value}` : name || value;
     });
     const x = titles[this.table.x], at = this.table.line(this.table.x)[Math.max(...ats)];
