@@ -17,15 +17,19 @@ export function isGap(xs, i) {
 export function fittingWords(texts, measure, width) {
   for (const digits of [5, 4, 3, 2, 0]) {
     const words = texts(digits);
-    if (!digits || words.reduce((sum, text) => sum + measure(text) + 12, 0) <= width) return words;
+    if (!digits || words.reduce((sum, text) => sum + (text && measure(text) + 12), 0) <= width) return words;
   }
   return [];
 }
 
-// The names of a plot's lines: quantities, recordings, or both. Pure.
-export function lineNames(columns) {
-  const one = columns.every(({ name }) => name === columns[0].name);
-  return columns.map(({ name, run }) => [one ? "" : name.replace(/ energy$/, ""), run].filter(Boolean).join(" "));
+// The lines of a plot: { name, colour, dashed }; and `note`, which says what is dashed. Several quantities have a colour each,
+// and those of a second recording are dashed; one quantity of two recordings has a colour for each. Pure.
+export function lineLooks(columns) {
+  const one = columns.every(({ name }) => name === columns[0].name), [{ run: first }] = columns, second = columns.at(-1).run;
+  const both = first !== second, quantities = both && !one ? columns.length / 2 : columns.length;
+  const looks = columns.map(({ name, run }, l) => ({ name: both && one ? run : one || run !== first ? "" : name.replace(/ energy$/, ""), colour: l % quantities % 6,
+    dashed: run !== first || l % quantities > 5 })); // there are six colours
+  return { looks, note: both && !one ? `dashed: ${second}` : "" };
 }
 
 // The row of a line nearest to row `over`: recordings that are overlaid have rows of their own. Pure.
@@ -109,7 +113,7 @@ export class Plots {
     const xs = this.across(), values = plot.columns.map((c) => table.line(c, plot.relative));
     const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
-    const titles = table.titles, over = this.over < xs.length ? this.over : -1;
+    const titles = table.titles, over = this.over < xs.length ? this.over : -1, { looks } = lineLooks(plot.columns.map((c) => titles[c]));
     const ats = lines.map((line) => over >= 0 ? rowAt(line, xs, over) : line.findLastIndex(Number.isFinite)); // rows with displayed values
     const least = Math.min(...xs), most = Math.max(...xs, this.log || !(now >= least) ? -Infinity : now), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
     const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, logY, log: this.log, whole: xs.every(Number.isInteger) }, ink);
@@ -120,15 +124,14 @@ export class Plots {
         if (every === 1 && isGap(xs, i)) places.push(null);
         places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
       }
-      const { run } = titles[plot.columns[l]];
-      pen.setLineDash(l < 6 && (!run || run === titles[1].run) ? [] : [5, 3]); // there are six colours; the second recording is dashed
-      stroke(pen, places, colours[l % 6], 1.6);
+      const colour = colours[looks[l].colour];
+      pen.setLineDash(looks[l].dashed ? [5, 3] : []);
+      stroke(pen, places, colour, 1.6);
       pen.setLineDash([]);
-      pen.fillStyle = colours[l % 6];
+      pen.fillStyle = colour;
       if (xs.length < width / 16) for (const place of places) if (place) pen.fillRect(place[0] - 1.5, place[1] - 1.5, 3, 3);
       const at = ats[l];
       if (!Number.isFinite(line[at])) return;
-      pen.fillStyle = colours[l % 6];
       pen.beginPath();
       pen.arc(px(xs[at]), py(line[at]), 2.8, 0, 7);
       pen.fill();
@@ -144,11 +147,11 @@ export class Plots {
 
   // The title; each line's name and value in its colour; and the time of the values, if the picture is later.
   drawHead(pen, plot, lines, ats, colours, ink, width, now) {
-    const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
-    const texts = (digits) => lines.map((line, l) => {
-      const name = lineNames(plot.columns.map((c) => titles[c]))[l], value = digits ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
+    const titles = this.table.titles, { looks, note } = lineLooks(plot.columns.map((c) => titles[c])), unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
+    const texts = (digits) => [...lines.map((line, l) => {
+      const { name } = looks[l], value = digits && !(note && looks[l].dashed) ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
       return name && value ? `${name} ${value}` : name || value;
-    });
+    }), note];
     const x = titles[this.table.x], at = this.table.line(this.table.x)[Math.max(...ats)];
     const when = this.over >= 0 || now > at ? `at ${x.name} ${formatQuantity(at, x.unit, 4)}` : "";
     pen.font = ink.font(12, 600);
@@ -159,7 +162,8 @@ export class Plots {
     const room = when ? pen.measureText(when).width + 12 : 0;
     const words = fittingWords(texts, (text) => pen.measureText(text).width, width - left - room);
     words.forEach((text, l) => {
-      label(pen, text, left, 15, colours[l % 6]);
+      if (!text) return;
+      label(pen, text, left, 15, looks[l] ? colours[looks[l].colour] : ink.soft);
       left += pen.measureText(text).width + 12;
     });
     if (when && left + room - 12 <= width) label(pen, when, left, 15, ink.soft);

@@ -1,16 +1,17 @@
 // speed_slider.js - the speed of the run: a slider over the choices of speeds.js, and keys that move it.
 // SPDX-License-Identifier: MIT
 import { get } from "./elements.js";
-import { nearestSpeed, speedsOf } from "./speeds.js";
+import { nearestSpeed, speedWords, speedsOf } from "./speeds.js";
 
 export class SpeedSlider {
   // act(what, more): asks the run; said(text): tells the user
   constructor(act, said) {
-    Object.assign(this, { act, said, speeds: [[0, ""]], speed: 0 });
+    Object.assign(this, { act, said, hello: {}, speeds: [[0, ""]], speed: 0 });
     get("speed").oninput = ({ target }) => this.set(+target.value);
   }
 
   begin(hello) {
+    this.hello = hello;
     this.speeds = speedsOf(hello);
     get("speed").max = this.speeds.length - 1;
     this.show(0);
@@ -18,9 +19,9 @@ export class SpeedSlider {
 
   // speed: as the run takes it
   show(speed) {
-    const at = nearestSpeed(this.speeds, speed || 0), [, words] = this.speeds[at];
+    const words = speedWords(this.hello, speed);
     this.speed = speed || 0;
-    get("speed").value = at;
+    get("speed").value = nearestSpeed(this.speeds, this.speed);
     get("speed").setAttribute("aria-valuetext", words);
     get("pace").textContent = words;
   }
