@@ -219,13 +219,17 @@ export function madeLife(width, height, worldOf = null) {
       const side = 2 ** want.zoom, mod = (v, n) => (v % n + n) % n;
       const x0 = mod(want.x, world.width), y0 = mod(want.y, world.height);
       const row = want.zoom ? want.width : Math.ceil(want.width / 8), body = new Uint8Array(row * want.height);
-      for (let y = 0; y < want.height; y++) for (let x = 0; x < want.width; x++) {
+      const few = Math.min(side, 2), across = width / few, down = height / few; // a square has as many live cells as four cells of the soup say, so that places differ at every zoom
+      const squares = new Uint8Array(across * down).map((_, k) => {
         let live = 0;
-        const few = Math.min(side, 2); // a square has as many live cells as four cells of the soup say, so that places differ at every zoom
-        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++)
-          live += cells[(Math.floor(y0 / side + y) * few + j) % height * width + (Math.floor(x0 / side + x) * few + i) % width];
-        if (!want.zoom) body[y * row + (x >> 3)] |= live << (x & 7);
-        else if (live) body[y * row + x] = 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1));
+        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++) live += cells[(Math.floor(k / across) * few + j) * width + k % across * few + i];
+        return want.zoom && live ? 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1)) : live;
+      });
+      const [left, top] = [x0, y0].map((v) => Math.floor(v / side));
+      for (let y = 0; y < want.height; y++) for (let x = 0, from = (top + y) % down * across; x < want.width; x++) {
+        const square = squares[from + (left + x) % across];
+        if (want.zoom) body[y * row + x] = square;
+        else body[y * row + (x >> 3)] |= square << (x & 7);
       }
       return cellsFrame({ sequence, step: run.step, x: x0, y: y0, width: want.width, height: want.height, zoom: want.zoom, population: run.population, body });
     },
