@@ -34,7 +34,7 @@ static int normal_rule(const char *text, char normal[LIFE_RULE_TEXT])
                                      normal, states);
 }
 
-static int copy_grid(life *from, life *to)
+static int copy_grid_cells(life *from, life *to)
 {
     struct life_cells cells;
     if (life_cells_alloc(&cells, life_width(from), life_height(from)) < 0)
@@ -44,7 +44,7 @@ static int copy_grid(life *from, life *to)
     return status < 0 ? -1 : life_set_generation(to, life_generation(from));
 }
 
-static int copy_plane(life *from, life *to)
+static int copy_plane_cells(life *from, life *to)
 {
     if (life_engine_of(from) == LIFE_HASHLIFE)
         return life_squares_copy_tree(from, to);
@@ -57,7 +57,7 @@ static life *engine_with_cells(struct life_job *job, life *from)
     const enum life_engine engine = (enum life_engine)job->engine;
     const bool unbounded = life_job_unbounded(job);
     life *to = unbounded ? life_start_make(job, engine) : life_job_create(job, engine);
-    if (to && (unbounded ? copy_plane(from, to) : copy_grid(from, to)) == 0)
+    if (to && (unbounded ? copy_plane_cells(from, to) : copy_grid_cells(from, to)) == 0)
         return to;
     life_free(to);
     return NULL;

@@ -496,8 +496,8 @@ static void check_overlaid_row(void *arg, const double *row)
     ++*n;
 }
 
-/* Two recordings: their columns side by side with their names, first the rows of one, then those
- * of the other. Another table, and a third recording, are refused. */
+/* Two recordings: their columns side by side with their names, and the rows of the first recording
+ * before the rows of the second. A different table, and a third recording, are refused. */
 static void view_recordings_are_overlaid(void **state)
 {
     static const char *const name[2] = {"a.view", "b.view"};

@@ -121,7 +121,7 @@ static bool read_put(const json_t *object, struct view_command *put)
 }
 
 /* A rule: printable ASCII, not empty. */
-static bool read_rule(const json_t *object, struct view_command *command)
+static bool read_new_rule(const json_t *object, struct view_command *command)
 {
     const char *text = json_string_value(json_object_get(object, "rule"));
     const size_t length = text ? strlen(text) : 0;
@@ -156,7 +156,7 @@ static bool read_do(const json_t *object, struct client_message *ask)
     if (i == VIEW_PUT)
         return read_put(object, &ask->command);
     if (i == VIEW_RULE)
-        return read_rule(object, &ask->command);
+        return read_new_rule(object, &ask->command);
     ask->confirmed = json_is_true(json_object_get(object, "confirm"));
     if (i != VIEW_SPEED)
         return whole(object, of[i].value, of[i].least, of[i].most, of[i].otherwise,

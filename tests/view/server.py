@@ -1166,8 +1166,8 @@ async def view_plays_patterns():
 
 
 async def rules_change_while_paused():
-    """A viewer gives a paused run another rule: cells go on under it, on a grid and on a plane. What is no
-    such rule is refused with the reason, and the run keeps its rule."""
+    """A viewer gives a paused run another rule: cells go on under it, on a grid and on a plane. Other
+    texts are refused with the reason, and the run keeps its rule."""
     corner = "x = 2, y = 2, rule = B3/S23\n2o$o!\n"
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "corner.rle")

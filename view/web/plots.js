@@ -22,8 +22,8 @@ export function fittingWords(texts, measure, width) {
   return [];
 }
 
-// The lines of a plot: { name, colour, dashed }; and `note`, which says what is dashed. Several quantities have a colour each,
-// and those of a second recording are dashed; one quantity of two recordings has a colour for each. Pure.
+// The lines of a plot: { name, colour, dashed }; and `note`, which names the dashed recording. Several quantities have a colour
+// each. A single quantity of two recordings has a colour for each recording. Pure.
 export function lineLooks(columns) {
   const one = columns.every(({ name }) => name === columns[0].name), [{ run: first }] = columns, second = columns.at(-1).run;
   const both = first !== second, quantities = both && !one ? columns.length / 2 : columns.length;

@@ -20,7 +20,7 @@ export class RuleBox {
     else this.said("A rule has letters, digits and signs, such as B36/S23.");
   }
 
-  // Note the run's rule in what it said of itself; false if it is known.
+  // Write a new rule of the run into its hello; false if the hello has it.
   take(rule, hello) {
     const { cells } = hello;
     if (!rule || !cells || rule === cells.rule) return false;

@@ -17,7 +17,7 @@ export class SpeedSlider {
     this.show(0);
   }
 
-  // speed: as the run takes it
+  // speed: steps a second; 0: unlimited
   show(speed) {
     const words = speedWords(this.hello, speed);
     this.speed = speed || 0;
