@@ -32,7 +32,7 @@ struct view_recording {
     json_t *hello;
     struct record *picture, *table; /* kinds 1 to 4; rows */
     size_t pictures, tables, columns;
-    view_recording *other; /* whose rows are shown, too; NULL: none; not owned */
+    view_recording *other; /* overlaid: its rows are shown, too; NULL: none; not owned */
     size_t next;           /* picture after the one in `now`; SIZE_MAX: none */
     struct bytes record;   /* bytes of the record that was read last */
     struct bytes now, was[2];
@@ -265,8 +265,8 @@ static size_t table_rows(const view_recording *r, const struct span *s)
                : count;
 }
 
-/* Call `take` with each row of a recording, in `row`, whose first column is the common one and
- * whose others begin at `first`. */
+/* Call `take` with each row of a recording, in `row`: the first column, which both recordings
+ * share, in row[0], the further columns from row[first] on. */
 static void each_row_of(view_recording *r, double *row, size_t first,
                         void (*take)(void *arg, const double *row), void *arg)
 {

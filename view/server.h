@@ -58,11 +58,11 @@ struct latest {
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
     double box_of_cells[4];
-    char rule[VIEW_RULE_BYTES]; /* after a change; "": as in hello */
+    char rule[VIEW_RULE_BYTES]; /* after a change; "": the rule of hello */
     unsigned states;            /* number of changes of the state */
     bool closing;
     char *ending;
-    unsigned says, said; /* number of log messages so far; of those, the run's */
+    unsigned says, said; /* number of log messages so far; number of the run's */
     const char *level;   /* of the last one */
     char say[512];
     bool recording_told;

@@ -74,7 +74,7 @@ struct view {
     int regions;
     struct view_state state;
     double box_of_cells[4];     /* left, top, right, bottom; equal: none */
-    char rule[VIEW_RULE_BYTES]; /* after a change; "": that of the options */
+    char rule[VIEW_RULE_BYTES]; /* after a change; "": the rule of the options */
     char say[512];              /* the run's last sentence for viewers */
     unsigned said;              /* number of the run's sentences */
     unsigned states;            /* number of changes of the state */

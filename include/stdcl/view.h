@@ -238,10 +238,10 @@ double view_recording_time(const view_recording *r, size_t frame);
 /* Return the title, one line; owned by the recording. */
 const char *view_recording_title(const view_recording *r);
 
-/* Overlay the plots of `r` with those of `other`: the same columns, once more, drawn as lines of
- * their own. name: what viewers call the two recordings. Pictures are those of `r`. Call it once,
- * before a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of them has
- * no table, or the tables have different columns. ENOMEM. */
+/* Overlay the plots of `r` with the plots of `other`, which has equal columns: viewers draw the
+ * lines of both. name: names of the two recordings for viewers. Pictures come from `r`. Call it
+ * once, before a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of
+ * them has no table, or the tables have different columns. ENOMEM. */
 int view_recording_overlay(view_recording *r, view_recording *other, const char *const name[2]);
 
 /* Show a frame of a recording in a view opened with `replay`; the first call also sends the plots'

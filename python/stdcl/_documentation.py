@@ -349,7 +349,7 @@ DOCUMENTATION = {
     "view_recording_close": 'Open a recording; a truncated one plays up to the cut. EINVAL: not a recording, or without\nframes; otherwise errors of open().',
     "view_recording_frames": 'Return the number of frames; and the time of a frame.',
     "view_recording_open": 'Open a recording; a truncated one plays up to the cut. EINVAL: not a recording, or without\nframes; otherwise errors of open().',
-    "view_recording_overlay": 'Overlay the plots of `r` with those of `other`: the same columns, once more, drawn as lines of\ntheir own. name: what viewers call the two recordings. Pictures are those of `r`. Call it once,\nbefore a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of them has\nno table, or the tables have different columns. ENOMEM.',
+    "view_recording_overlay": 'Overlay the plots of `r` with the plots of `other`, which has equal columns: viewers draw the\nlines of both. name: names of the two recordings for viewers. Pictures come from `r`. Call it\nonce, before a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of\nthem has no table, or the tables have different columns. ENOMEM.',
     "view_recording_time": 'Return the number of frames; and the time of a frame.',
     "view_recording_title": 'Return the title, one line; owned by the recording.',
     "view_regions_wanted": 'Get the rectangles that viewers request, at most VIEW_REGIONS; return their number.',
