@@ -375,6 +375,17 @@ static int create_grid_engine(struct life_job *job)
     return status;
 }
 
+/* Open the view. A wait for a viewer that is interrupted ends the run before its first step; --json
+ * reports such a run, too. */
+static int open_life_view(struct life_job *job)
+{
+    const int status = life_view_open(job);
+    if (status == CLI_DONE || !job->common.json || !cli_interrupted())
+        return status;
+    job->interrupted = true;
+    return cli_first_failure(status, life_job_report(job));
+}
+
 /* Checks come before computing, the cheapest first. */
 int life_job_work(struct life_job *job)
 {
@@ -404,7 +415,7 @@ int life_job_work(struct life_job *job)
     cli_interrupt_catch(); /* from here on there are results to save */
     if ((status = life_output_open(job)) != CLI_DONE)
         return status;
-    if ((status = life_view_open(job)) != CLI_DONE)
+    if ((status = open_life_view(job)) != CLI_DONE)
         return status;
     if ((status = life_edge_open(job)) != CLI_DONE)
         return status;

@@ -234,6 +234,17 @@ static int run_engines(struct matmul_job *job)
     return CLI_DONE;
 }
 
+/* Open the view. A wait for a viewer that is interrupted ends the run before its first product;
+ * --json reports such a run, too. */
+static int open_matmul_view(struct matmul_job *job)
+{
+    const int status = matmul_view_open(job);
+    if (status == CLI_DONE || !job->common.json || !cli_interrupted())
+        return status;
+    job->interrupted = true;
+    return cli_first_failure(status, matmul_job_report(job));
+}
+
 static int multiply_and_report(struct matmul_job *job)
 {
     int status;
@@ -250,7 +261,7 @@ static int multiply_and_report(struct matmul_job *job)
     if (!job->out_of_core && (status = matmul_job_matrices(job)) != CLI_DONE)
         return status;
     cli_interrupt_catch();
-    if ((status = matmul_view_open(job)) != CLI_DONE)
+    if ((status = open_matmul_view(job)) != CLI_DONE)
         return status;
     if ((status = run_engines(job)) != CLI_DONE)
         return status;

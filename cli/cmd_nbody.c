@@ -99,6 +99,19 @@ static int report_nbody_profile(struct nbody_job *job)
     return cli_profile_report(&job->common, job->context);
 }
 
+/* Open the view. A wait for a viewer that is interrupted ends the run before its first step; --json
+ * reports such a run, too. */
+static int open_nbody_view(struct nbody_job *job)
+{
+    const int status = nbody_view_open(job);
+    if (status == CLI_DONE || !job->common.json || !cli_interrupted())
+        return status;
+    job->interrupted = true;
+    job->check = 0;
+    job->start = job->end = nbody_not_diagnosed(nbody_time(job->engine));
+    return cli_first_failure(status, nbody_job_report(job));
+}
+
 static int end_by_signal(struct nbody_job *job)
 {
     return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
@@ -141,7 +154,7 @@ static run_step *const simulation[] = {
     /* From here on there are results to save. */
     catch_signals,
     nbody_output_open,
-    nbody_view_open,
+    open_nbody_view,
     nbody_job_run,
     nbody_view_end,
     write_final_output,

@@ -2,6 +2,7 @@
  * page. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "data_files.h"
 #include "files.h"
 #include "interrupt.h"
 #include "message.h"
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Kinds of files. ---------------------------------------------------------------------- */
 
@@ -36,23 +38,35 @@ static opener *opener_of(const char *file)
     static const struct {
         const char *suffix;
         opener *open;
-    } of[] = {{".view", view_recorded_open}, {".tmp", view_recorded_open},
-              {".rle", view_cells_open},     {".mc", view_cells_open},
-              {".cells", view_cells_open},   {".csv", view_sweep_open}};
+    } of[] = {
+        {".view", view_recorded_open}, {".tmp", view_recorded_open}, {".csv", view_sweep_open}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (cli_has_suffix(file, of[i].suffix))
             return of[i].open;
+    if (life_pattern_is_named(file))
+        return view_cells_open;
     return has_velocities(file) ? view_speeds_open : view_bodies_open;
+}
+
+/* Replace the name of a shipped pattern by its path, unless a file has this name. */
+static void find_shipped_pattern(struct view_job *job)
+{
+    const char *const name = job->file.item[0];
+    const char *path = access(name, F_OK) == 0 ? NULL : cli_data_file(name, ".rle");
+    if (path && job->file.n == 1)
+        job->file.item[0] = path;
 }
 
 static int open_files(struct view_job *job)
 {
     opener *const open = opener_of(job->file.item[0]);
-    for (size_t i = 1; i < job->file.n; i++)
-        if (open != view_bodies_open || opener_of(job->file.item[i]) != open)
+    for (size_t i = 1; i < job->file.n; i++) {
+        const bool overlay = open == view_recorded_open && i == 1;
+        if ((open != view_bodies_open && !overlay) || opener_of(job->file.item[i]) != open)
             return cli_wrong(
-                "cannot show '%s' and '%s' together: only files of bodies form a series",
+                "cannot show '%s' and '%s' together: only files of bodies form a series, and plots of two recordings are overlaid",
                 job->file.item[0], job->file.item[i]);
+    }
     return open(job);
 }
 
@@ -80,7 +94,7 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
         CLI_STRING('o', "output", "FILE.html", &job->page,
                    "self-contained page, which needs neither a server nor a network"),
         CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
-                 "frames per second; 0: unlimited"),
+                 "frames or generations per second; 0: unlimited"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,
@@ -88,11 +102,13 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Plays a recording in a browser, with pause, single frames and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single frames and a slider; two recordings with their plots overlaid; or a pattern of Life, also a shipped one by its name. Also shows files: bodies (several form a series), velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"
-                    "  stdcl view snap-*.hdf5\n",
+                    "  stdcl view snap-*.hdf5\n"
+                    "  stdcl view small-steps.view large-steps.view\n"
+                    "  stdcl view gun.rle\n",
         .options = options,
         .combinations = view_combinations,
         .operands = &job->file,
@@ -108,14 +124,17 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
 
 static int cmd_view_work(struct view_job *job)
 {
+    const bool records = job->page || (job->window.record && !job->window.wanted);
+    find_shipped_pattern(job);
+    if (!records && job->file.n == 1 && opener_of(job->file.item[0]) == view_cells_open)
+        return view_life_play(job);
     int status = open_files(job);
     if (status != CLI_DONE)
         return status;
     cli_interrupt_catch();
     if (job->page)
         return view_page(job);
-    return job->window.record && !job->window.wanted ? view_record(job, job->window.record)
-                                                     : view_play(job);
+    return records ? view_record(job, job->window.record) : view_play(job);
 }
 
 static int cmd_view_run(int argc, char **argv)
@@ -126,6 +145,7 @@ static int cmd_view_run(int argc, char **argv)
         status = cmd_view_work(&job);
     status = cli_first_failure(status, cli_window_close(&job.window));
     view_recording_close(job.recording);
+    view_recording_close(job.other);
     life_plane_free(&job.plane);
     free(job.bars.count);
     free(job.bars.expected);

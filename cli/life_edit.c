@@ -1,6 +1,6 @@
-/* life_edit.c - changes of a paused run by viewers: cells that they draw, and steps back through
- * a ring of earlier states, to the start at last. Generations between two states of the ring are
- * computed again.
+/* life_edit.c - changes of a paused run by viewers: cells that they draw, another rule, and steps
+ * back through a ring of earlier states, to the start at last. Generations between two states of
+ * the ring are computed again.
  *
  * States are kept at the visits of a run with viewers, of small grids only: a copy takes at most
  * 128 KiB and some 0.1 ms.
@@ -56,9 +56,9 @@ unsigned life_edit_open(struct life_job *job)
         return 0;
     job->window.edit = life_edit;
     if (!can_go_back(job))
-        return VIEW_CAN_PUT;
+        return VIEW_CAN_PUT | VIEW_CAN_RULE;
     job->states_kept = cli_alloc(1, sizeof *job->states_kept);
-    return VIEW_CAN_PUT | VIEW_CAN_BACK;
+    return VIEW_CAN_PUT | VIEW_CAN_RULE | VIEW_CAN_BACK;
 }
 
 void life_edit_free(struct life_job *job)
@@ -152,14 +152,38 @@ static int put_cells(struct life_job *job, const struct view_command *c)
     life_cells_free(&cells);
     if (called < 0)
         return cli_failed_call(NULL);
+    life_race_changed(job);
     return job->states_kept ? push_state(job) : CLI_DONE;
+}
+
+/* Generations between the states kept so far cannot be computed again under the new rule: only the
+ * start stays. */
+static int forget_states(struct life_job *job)
+{
+    struct life_states_kept *r = job->states_kept;
+    if (!r)
+        return CLI_DONE;
+    r->first = r->end;
+    return push_state(job);
+}
+
+static int change_rule(struct life_job *job, const char *text)
+{
+    char why[VIEW_RULE_BYTES];
+    if (life_rule_change(job, text, why, sizeof why) == 0) {
+        view_set_rule(job->window.view, job->rule);
+        return forget_states(job);
+    }
+    view_say(job->window.view, why);
+    return CLI_DONE;
 }
 
 int life_edit(void *arg, const struct view_command *command, uint64_t *at)
 {
     struct life_job *job = arg;
-    const int status = command->ask == VIEW_PUT ? put_cells(job, command)
-                                                : go_back(job, command->value <= TO_START);
+    const int status = command->ask == VIEW_PUT    ? put_cells(job, command)
+                       : command->ask == VIEW_RULE ? change_rule(job, command->rule)
+                                                   : go_back(job, command->value <= TO_START);
     *at = life_job_generation(job) - job->started;
     return status;
 }

@@ -42,6 +42,10 @@ int life_view_stay(struct life_job *job);
 unsigned life_edit_open(struct life_job *job);
 int life_edit_visit(struct life_job *job);
 int life_edit(void *job, const struct view_command *command, uint64_t *at);
+
+/* life_rule_change.c: replace the engine of the run by an equal one under another rule of two
+ * states, with the same cells. -1: nothing has changed, and `why` says why not. */
+int life_rule_change(struct life_job *job, const char *text, char *why, size_t size);
 void life_edit_free(struct life_job *job);
 
 /* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */

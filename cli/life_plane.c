@@ -520,19 +520,25 @@ static void plane_report_lines(const struct plane *p, const char *device, const 
     cli_report_end(&report, fp);
 }
 
-static int finish_plane(struct plane *p)
+static int write_plane_outputs(struct plane *p)
+{
+    const struct life_job *job = p->job;
+    const bool at_start = job->interrupted && life_job_generation(job) == job->started;
+    for (size_t i = 0; i < job->outputs.n; i++) {
+        struct cli_output *const o = &job->outputs.item[i];
+        const int status =
+            cli_output_keeps_older(o, at_start) ? CLI_DONE : finish_plane_output(p, o);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return draw_plane_figures(p);
+}
+
+static int report_plane(struct plane *p)
 {
     const struct life_job *job = p->job;
     char population[LIFE_POPULATION_TEXT];
     struct life_box box;
-    for (size_t i = 0; i < job->outputs.n; i++) {
-        const int status = finish_plane_output(p, &job->outputs.item[i]);
-        if (status != CLI_DONE)
-            return status;
-    }
-    const int drawn = draw_plane_figures(p);
-    if (drawn != CLI_DONE)
-        return drawn;
     const int any = life_bounding_box(p->job->engine_of_run, &box);
     if (any < 0 || life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);
@@ -552,19 +558,32 @@ static int finish_plane(struct plane *p)
     return status;
 }
 
+/* Open the view. A wait for a viewer that is interrupted ends the run before its first step; --json
+ * reports such a run, too. */
+static int open_plane_view(struct plane *p)
+{
+    const int status = life_view_open(p->job);
+    if (status == CLI_DONE || !p->job->common.json || !cli_interrupted())
+        return status;
+    p->job->interrupted = true;
+    return cli_first_failure(status, report_plane(p));
+}
+
 static int run_plane(struct plane *p)
 {
     struct life_job *job = p->job;
     int status = life_output_open(job);
     if (status != CLI_DONE)
         return status;
-    if ((status = life_view_open(job)) != CLI_DONE)
+    if ((status = open_plane_view(p)) != CLI_DONE)
         return status;
     if ((status = job->watch ? life_job_watch(job) : step_plane(p)) != CLI_DONE)
         return status;
     if ((status = life_view_end(job)) != CLI_DONE)
         return status;
-    if ((status = finish_plane(p)) != CLI_DONE)
+    if ((status = write_plane_outputs(p)) != CLI_DONE)
+        return status;
+    if ((status = report_plane(p)) != CLI_DONE)
         return status;
     if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;

@@ -21,6 +21,7 @@ int life_plane_run(struct life_job *job);
 /* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file; copy all
  * cells of `sparse` to the empty `tree`. -1 with clerror(). */
 int life_squares_copy(life *sparse, life *tree);
+int life_squares_copy_tree(life *from, life *to); /* HashLife to an empty HashLife */
 int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 
@@ -41,6 +42,8 @@ void life_start_done(struct life_job *job);
 /* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
  * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
+/* The cells or the rule were changed: sparse can no longer catch up from the pattern. */
+void life_race_changed(struct life_job *job);
 
 /* Seconds by the clock of an engine: HashLife's are processor time of the calling thread, which
  * always computes, so that a busy machine does not change the choice; sparse's thread waits for a

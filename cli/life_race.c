@@ -178,6 +178,14 @@ static int step_sparse(struct life_job *job, uint64_t end)
     return status < 0 ? -1 : 0;
 }
 
+void life_race_changed(struct life_job *job)
+{
+    if (!job->race.open || plane_is_sparse(job))
+        return;
+    job->race.open = false;
+    life_start_done(job);
+}
+
 int life_race_step(struct life_job *job, uint64_t generations)
 {
     const uint64_t end = life_generation(job->engine_of_run) + generations;

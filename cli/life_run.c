@@ -10,7 +10,6 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
-#include "text.h"
 #include "life_grid.h"
 #include "life_output.h"
 #include "life_plane.h"
@@ -32,28 +31,6 @@ enum { FIRST_BATCH = 64, TRACED = 64 };
 static uint64_t next_frame_generation(const struct life_job *job)
 {
     return cli_outputs_due(&job->outputs, job->outputs.frames_done, job->generations);
-}
-
-static double grid_cells(const struct life_job *job)
-{
-    return (double)job->size.width * (double)job->size.height;
-}
-
-int life_job_progress(void *arg, double fraction)
-{
-    struct life_job *job = arg;
-    const double done = job->doing.from + fraction * (job->doing.to - job->doing.from);
-    const double seconds = job->seconds + seconds_now() - job->doing.began;
-    struct cli_text rate;
-    char filling[32];
-    snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * fraction);
-    if (job->progress.unit)
-        cli_progress_update(
-            &job->progress, done,
-            job->doing.filling ? filling
-                               : cli_text_rate(&rate, done * grid_cells(job) / seconds, "cells/s"));
-    cli_window_listen(&job->window);
-    return cli_interrupted();
 }
 
 static void begin_phase(struct life_job *job, uint64_t generations)

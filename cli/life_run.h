@@ -28,9 +28,11 @@ int life_choice_end(struct life_job *job);
 /* Replace packed by plain C for a small run. Call it once size and generations are known. */
 void life_choice_small(struct life_job *job);
 
-/* life_run.c: the main loop. An interruption is no failure. progress: the engine's callback.
- * stopped: True if the callback cancelled the failed call. */
+/* life_run.c: the main loop. An interruption is no failure. */
 int life_job_run(struct life_job *job);
+
+/* life_progress.c. progress: the engine's callback. stopped: True if it cancelled the failed
+ * call. */
 int life_job_progress(void *job, double fraction);
 static inline bool life_job_stopped(void)
 {

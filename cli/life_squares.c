@@ -125,6 +125,39 @@ int life_squares_copy(life *sparse, life *tree)
     return life_walk_tiles(sparse, copy_tile, tree);
 }
 
+/* The tree to fill, and the square added last. */
+struct copied_tree {
+    life *to;
+    uint32_t square;
+};
+
+static int copy_bits(void *arg, uint64_t cells)
+{
+    struct copied_tree *c = arg;
+    return life_tree_add_bits(c->to, cells, &c->square);
+}
+
+static int copy_states(void *arg, const unsigned char state[4])
+{
+    struct copied_tree *c = arg;
+    return life_tree_add_states(c->to, state, &c->square);
+}
+
+static int copy_square(void *arg, int level, const uint32_t part[4])
+{
+    struct copied_tree *c = arg;
+    return life_tree_add_square(c->to, level, part, &c->square);
+}
+
+int life_squares_copy_tree(life *from, life *to)
+{
+    struct copied_tree c = {.to = to};
+    int level;
+    if (life_tree_walk(from, &level, copy_bits, copy_states, copy_square, &c) < 0)
+        return -1;
+    return life_tree_set(to, c.square, life_generation(from));
+}
+
 life *life_squares_tree(struct life_job *job)
 {
     if (life_engine_of(job->engine_of_run) == LIFE_HASHLIFE)

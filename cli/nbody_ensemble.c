@@ -255,6 +255,20 @@ static int step_systems(struct ensemble *e)
     return nbody_checkpoint_done(job);
 }
 
+/* Open the view. A wait for a viewer that is interrupted ends the run before its first step; --json
+ * reports such a run, too. */
+static int open_ensemble_view(struct ensemble *e)
+{
+    const int status = ensemble_view_open(e);
+    if (status == CLI_DONE || !e->job->common.json || !cli_interrupted())
+        return status;
+    e->job->interrupted = true;
+    e->median = e->after[e->worst] = NAN;
+    if (nbody_ensemble_systems(e->engine, e->systems, NULL, e->all) < 0)
+        return cli_failed_call(NULL);
+    return cli_first_failure(status, ensemble_report(e));
+}
+
 static int run_systems(struct ensemble *e)
 {
     int status = create_engine(e);
@@ -264,7 +278,7 @@ static int run_systems(struct ensemble *e)
         return status;
     if ((status = ensemble_output_open(e)) != CLI_DONE)
         return status;
-    if ((status = ensemble_view_open(e)) != CLI_DONE)
+    if ((status = open_ensemble_view(e)) != CLI_DONE)
         return status;
     if ((status = step_systems(e)) != CLI_DONE)
         return status;

@@ -49,6 +49,11 @@ static bool needs_energies(const struct nbody_job *job)
            cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
 }
 
+struct nbody_diagnostics nbody_not_diagnosed(double time)
+{
+    return (struct nbody_diagnostics){time, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN};
+}
+
 /* Compute the current energies and momenta; NAN if cancelled or not needed. */
 static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
 {
@@ -58,8 +63,7 @@ static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_di
     const int called = needed ? nbody_job_energies(job, d) : 0;
     job->doing.name = NULL;
     if (called != 0 || !needed)
-        *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN},
-                                        {NAN, NAN, NAN},         NAN};
+        *d = nbody_not_diagnosed(nbody_time(job->engine));
     else
         nbody_view_row(job, d);
     return engine_status(called);

@@ -23,6 +23,7 @@ void nbody_steps_free(struct nbody_job *job);
 /* nbody_run.c: the main loop. An interruption is no failure; it leaves the energy at the end
  * NAN. */
 int nbody_job_run(struct nbody_job *job);
+struct nbody_diagnostics nbody_not_diagnosed(double time); /* all sums NAN */
 
 /* nbody_progress.c. begin: announce the engine's next phase; progress: the engine's callback. */
 int nbody_job_progress(void *job, double fraction);

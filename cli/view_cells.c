@@ -1,4 +1,5 @@
-/* view_cells.c - patterns of Life for `stdcl view`: one frame; each viewer sees a region.
+/* view_cells.c - patterns of Life for `stdcl view`, in recordings and pages: one frame; each viewer
+ * sees a region.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

@@ -5,7 +5,8 @@
  *   view_page.c      --record and -o: a recording, a page without a server
  *   view_recorded.c  recordings
  *   view_bodies.c    files of bodies, a series
- *   view_cells.c     patterns of Life
+ *   view_life.c      playing patterns of Life
+ *   view_cells.c     patterns of Life as one picture, for recordings and pages
  *   view_tables.c    velocities as a histogram of speeds; the table of a sweep
  * SPDX-License-Identifier: MIT
  */
@@ -35,7 +36,7 @@ struct view_job {
     struct view_options about;
 
     /* One member per kind of file. */
-    view_recording *recording;
+    view_recording *recording, *other; /* other: overlaid; NULL: none */
     struct life_plane plane;
     struct {
         uint32_t n;
@@ -61,6 +62,7 @@ int view_speeds_open(struct view_job *job);
 int view_sweep_open(struct view_job *job);
 
 int view_play(struct view_job *job);
+int view_life_play(const struct view_job *job);          /* a pattern, as a run that goes on */
 int view_record(struct view_job *job, const char *file); /* all frames in order */
 int view_page(struct view_job *job);
 

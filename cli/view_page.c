@@ -1,5 +1,5 @@
 /* view_page.c - `stdcl view FILE -o page.html`: a page that contains the recording. Files of
- * other kinds are recorded first, as by `--record`.
+ * other kinds, and two recordings, are recorded first, as by `--record`.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -53,7 +53,7 @@ int view_page(struct view_job *job)
 {
     static const char *const within[] = {"frames.view", ".frames.view.0.tmp", NULL};
     char folder[512], file[600];
-    if (job->recording)
+    if (job->recording && !job->other)
         return write_page(job, job->file.item[0]);
     if (outfile_folder(folder, sizeof folder, "view", within) < 0)
         return cli_failed_call(NULL);

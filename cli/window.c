@@ -188,10 +188,10 @@ static void wait_for_viewer(struct cli_window *w)
 }
 
 /* An interrupted wait ends the command before its first step: files of an earlier run stay. */
-static int interrupted_wait(void)
+static int interrupted_wait(const struct cli_window *w)
 {
     cli_line_wipe();
-    if (cli_ranks_first())
+    if (cli_ranks_first() && !w->plays)
         fprintf(stderr, "%s: interrupted before the start; no file was written\n", cli_program);
     return cli_interrupt_status(CLI_FAILED);
 }
@@ -229,7 +229,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (!cli_window_decide(w, w->wait || (w->interactive && !w->frames)))
         return CLI_DONE;
     wait_for_viewer(w);
-    return cli_ranks_interrupted(false) ? interrupted_wait() : CLI_DONE;
+    return cli_ranks_interrupted(false) ? interrupted_wait(w) : CLI_DONE;
 }
 
 /* ---- Commands of viewers. -------------------------------------------------------------------- */
@@ -277,6 +277,7 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         break;
     case VIEW_AGAIN: /* after the end */
     case VIEW_PUT:   /* change_run */
+    case VIEW_RULE:  /* change_run */
         break;
     }
     if (w->frames) /* steps past the last frame, which no step would reach */
@@ -292,7 +293,8 @@ static bool is_stopped(const struct cli_window *w, double step)
 /* True if a command changes the state of a run, which then stands at another step. */
 static bool is_change(const struct cli_window *w, const struct view_command *c)
 {
-    return w->edit && (c->ask == VIEW_PUT || (c->ask == VIEW_STEP && c->value < 0));
+    return w->edit &&
+           (c->ask == VIEW_PUT || c->ask == VIEW_RULE || (c->ask == VIEW_STEP && c->value < 0));
 }
 
 /* Change a paused run, on its only rank. */

@@ -28,8 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Carry out VIEW_PUT or a step back, VIEW_STEP with a negative value; set *at to the step of the
- * state afterwards. Return an exit status. */
+/* Carry out VIEW_PUT, VIEW_RULE or a step back, VIEW_STEP with a negative value; set *at to the
+ * step of the state afterwards. Return an exit status. */
 typedef int cli_window_edit(void *job, const struct view_command *command, uint64_t *at);
 
 struct cli_window {
@@ -42,6 +42,7 @@ struct cli_window {
 
     bool interactive;      /* a person at a terminal asked for the view; on rank 0 */
     bool again;            /* a viewer asked for the run once more, after its end */
+    bool plays;            /* stdcl view, which writes no files */
     cli_window_edit *edit; /* carries out viewers' changes of a paused run; NULL: none is offered */
     bool open, ended;      /* ended: the run came to its end, which a failed run does not */
     view *view;            /* on rank 0; NULL: none */

@@ -31,6 +31,9 @@
 extern "C" {
 #endif
 
+/* True if a name means a pattern: by its suffix, also of a compressed file, or as an apgcode. */
+bool life_pattern_is_named(const char *name);
+
 /* A generation: counted below 2^127, since HashLife makes steps of any power of two. Print one in
  * decimal into `text` and return text. */
 __extension__ typedef unsigned __int128 life_generation_t;

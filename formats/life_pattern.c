@@ -64,6 +64,17 @@ static const struct life_format *pattern_find(const char *file, const char *name
     return (const struct life_format *)format;
 }
 
+bool life_pattern_is_named(const char *name)
+{
+    char *inner = gzip_is_wanted(name) ? strndup(name, strlen(name) - strlen(".gz")) : NULL;
+    const char *suffix = suffix_of(inner ? inner : name);
+    bool found = suffix_is_in(suffix, ".mcl .life") || life_apgcode_is(name);
+    for (size_t i = 0; i < FORMATS; i++)
+        found |= formats[i]->read && suffix_is_in(suffix, formats[i]->label.suffixes);
+    free(inner);
+    return found;
+}
+
 void life_pattern_free(struct life_pattern *p)
 {
     free(p->word);

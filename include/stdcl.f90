@@ -156,6 +156,7 @@ module stdcl
   integer(c_int), parameter :: VIEW_CAN_AGAIN = 32
   integer(c_int), parameter :: VIEW_CAN_PUT = 64
   integer(c_int), parameter :: VIEW_CAN_BACK = 128
+  integer(c_int), parameter :: VIEW_CAN_RULE = 256
   integer(c_int), parameter :: VIEW_INSTANTS = 32
   integer(c_int), parameter :: VIEW_REGIONS = 9
   integer(c_int), parameter :: VIEW_PAUSE = 0
@@ -166,7 +167,9 @@ module stdcl
   integer(c_int), parameter :: VIEW_QUIT = 5
   integer(c_int), parameter :: VIEW_AGAIN = 6
   integer(c_int), parameter :: VIEW_PUT = 7
+  integer(c_int), parameter :: VIEW_RULE = 8
   integer(c_int), parameter :: VIEW_PUT_BYTES = 1536
+  integer(c_int), parameter :: VIEW_RULE_BYTES = 512
   integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
   integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
   integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
@@ -752,6 +755,7 @@ module stdcl
     real(c_double) :: value = 0
     type(view_region) :: region
     integer(c_int8_t) :: bits(VIEW_PUT_BYTES) = 0
+    character(kind=c_char) :: rule(VIEW_RULE_BYTES) = c_null_char
   end type
 
   type, bind(C) :: view_bodies
@@ -3264,6 +3268,13 @@ module stdcl
       type(c_ptr) :: view_recording_open
       character(kind=c_char), intent(in), optional :: file(*)
     end function
+    function view_recording_overlay(r, other, name) bind(C)
+      import
+      integer(c_int) :: view_recording_overlay
+      type(c_ptr), value :: r
+      type(c_ptr), value :: other
+      type(c_ptr), intent(in), optional :: name(*)
+    end function
     function view_recording_time(r, frame) bind(C)
       import
       real(c_double) :: view_recording_time
@@ -3290,10 +3301,20 @@ module stdcl
       type(c_ptr) :: view_sample_order
       type(c_ptr), value :: v
     end function
+    subroutine view_say(v, sentence) bind(C)
+      import
+      type(c_ptr), value :: v
+      character(kind=c_char), intent(in), optional :: sentence(*)
+    end subroutine
     subroutine view_set_box(v, box) bind(C)
       import
       type(c_ptr), value :: v
       real(c_double), intent(in), optional :: box(*)
+    end subroutine
+    subroutine view_set_rule(v, rule) bind(C)
+      import
+      type(c_ptr), value :: v
+      character(kind=c_char), intent(in), optional :: rule(*)
     end subroutine
     subroutine view_set_state(v, state) bind(C)
       import

@@ -7,6 +7,7 @@
 #include "view/window.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,6 +132,22 @@ static void view_messages_are_parsed(void **state)
                 a.command.region.width == 9 && a.command.region.height == 2 &&
                 a.command.region.zoom == 0);
     assert_memory_equal(a.command.bits, "\xff\x01\xa5\x00", 4);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B36/S23\"}", &a));
+    assert_true(a.command.ask == VIEW_RULE && strcmp(a.command.rule, "B36/S23") == 0);
+}
+
+/* A rule has 1 to 511 characters. */
+static void view_limits_rules(void **state)
+{
+    struct client_message a;
+    char text[VIEW_RULE_BYTES + 60], rule[VIEW_RULE_BYTES + 1];
+    (void)state;
+    for (int length = VIEW_RULE_BYTES - 1; length <= VIEW_RULE_BYTES; length++) {
+        memset(rule, '3', sizeof rule);
+        rule[length] = 0;
+        snprintf(text, sizeof text, "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"%s\"}", rule);
+        assert_int_equal(asks(text, &a), length < VIEW_RULE_BYTES);
+    }
 }
 
 static void view_rejects_bad_messages(void **state)
@@ -170,6 +187,11 @@ static void view_rejects_bad_messages(void **state)
         "{\"type\":\"do\",\"what\":\"put\",\"x\":1e300,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
         "{\"type\":\"do\",\"what\":\"put\",\"x\":0.5,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
         "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":12288,\"height\":1536,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"rule\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":23}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B3\\nS23\"}",
+        "{\"type\":\"do\",\"what\":\"rule\",\"rule\":\"B3\\u00e9\"}",
         "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}",
         "{\"type\":\"do\",\"what\":\"speed\"}",
         "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
@@ -391,7 +413,7 @@ static void view_cell_codings_give_equal_bytes(void **state)
 static const char *const row_names[] = {"time", "", "energy", "", NULL};
 
 /* Record some pictures; return the file's bytes. */
-static struct bytes record_frames(const char *file, int frames)
+static struct bytes record_with_rows(const char *file, int frames, const char *const *names)
 {
     enum { N = 200 };
     struct bytes all = {0};
@@ -401,7 +423,7 @@ static struct bytes record_frames(const char *file, int frames)
                                                .rate = 240,
                                                .budget = 100,
                                                .points = {.total = N, .moving = 1},
-                                               .rows = row_names});
+                                               .rows = names});
     assert_non_null(v);
     assert_string_equal(view_url(v, 0), "");
     assert_int_equal(view_viewers(v), 0);
@@ -428,6 +450,11 @@ static struct bytes record_frames(const char *file, int frames)
     fclose(fp);
     remove(file);
     return all;
+}
+
+static struct bytes record_frames(const char *file, int frames)
+{
+    return record_with_rows(file, frames, row_names);
 }
 
 static void count_row(void *arg, const double *row)
@@ -459,6 +486,52 @@ static void view_recording_plays_all_frames(void **state)
     }
     view_recording_close(r);
     bytes_free(&all);
+}
+
+static void check_overlaid_row(void *arg, const double *row)
+{
+    int *n = arg;
+    const int first = *n < 20 ? 1 : 2, k = *n < 20 ? *n : *n - 20;
+    assert_true(row[0] == k && row[first] == -k && isnan(row[3 - first]));
+    ++*n;
+}
+
+/* Two recordings: their columns side by side with their names, and the rows of the first recording
+ * before the rows of the second. A different table, and a third recording, are refused. */
+static void view_recordings_are_overlaid(void **state)
+{
+    static const char *const name[2] = {"a.view", "b.view"};
+    static const char *const other_names[] = {"generation", "", "population", "cells", NULL};
+    struct bytes a = record_frames(in_folder("a.view"), 20),
+                 b = record_frames(in_folder("b.view"), 30),
+                 c = record_with_rows(in_folder("c.view"), 2, other_names);
+    view_recording *r = recording_read(a.at, a.used), *other = recording_read(b.at, b.used),
+                   *third = recording_read(c.at, c.used);
+    int rows = 0;
+    (void)state;
+    assert_true(r && other && third);
+    assert_int_equal(view_recording_overlay(r, third, name), -1);
+    assert_int_equal(clerrno, EINVAL);
+    assert_int_equal(view_recording_overlay(r, r, name), -1);
+    assert_int_equal(recording_columns(r), 2);
+    assert_int_equal(view_recording_overlay(r, other, name), 0);
+    assert_int_equal(view_recording_overlay(r, other, name), -1);
+    assert_int_equal(recording_columns(r), 3);
+    recording_each_row(r, check_overlaid_row, &rows);
+    assert_int_equal(rows, 50);
+    json_t *hello = recording_hello(r),
+           *columns = json_object_get(json_object_get(hello, "rows"), "columns");
+    assert_int_equal(json_array_size(columns), 3);
+    for (size_t i = 1; i < 3; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(columns, i), "run")),
+                            name[i - 1]);
+    json_decref(hello);
+    view_recording_close(r);
+    view_recording_close(other);
+    view_recording_close(third);
+    bytes_free(&a);
+    bytes_free(&b);
+    bytes_free(&c);
 }
 
 /* A recording has the last frame, however soon it is closed. */
@@ -1107,6 +1180,42 @@ static void view_refuses_changes_with_reasons(void **state)
     latest_free(&latest);
 }
 
+/* Every different refusal arrives, however many are asked for before the first is sent; equal ones
+ * are sent once. */
+static void view_sends_every_different_refusal(void **state)
+{
+    static const char *const what[] = {"pause", "run",  "step",  "speed",
+                                       "seek",  "quit", "again", "rule"};
+    enum { WHAT = sizeof what / sizeof *what };
+    struct view v = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct latest latest = {0};
+    struct viewer w;
+    size_t sent = 0, each[WHAT] = {0};
+    (void)state;
+    viewer_init(&w, &v, &latest, false);
+    for (int times = 0; times < 30; times++)
+        for (size_t i = 0; i < WHAT; i++)
+            hear(&w,
+                 "{\"type\":\"do\",\"what\":\"%s\",\"frame\":1,\"value\":1,\"rule\":\"B3/S23\"}",
+                 what[i]);
+    while (viewer_next(&w)) {
+        char *text = strndup((const char *)w.out.at + HEADROOM, w.out.used - HEADROOM), name[40];
+        if (strstr(text, "refused")) {
+            sent++;
+            for (size_t i = 0; i < WHAT; i++) {
+                snprintf(name, sizeof name, "\"what\":\"%s\"", what[i]);
+                each[i] += strstr(text, name) != NULL;
+            }
+        }
+        free(text);
+    }
+    assert_int_equal(sent, WHAT);
+    for (size_t i = 0; i < WHAT; i++)
+        assert_int_equal(each[i], 1);
+    viewer_free(&w);
+    latest_free(&latest);
+}
+
 /* A view with the tokens and the port of an earlier one has its links. */
 static void view_keeps_links_of_an_earlier_view(void **state)
 {
@@ -1209,6 +1318,9 @@ int main(void)
         cmocka_unit_test(view_newer_request_replaces_older),
         cmocka_unit_test(view_same_request_is_not_repeated),
         cmocka_unit_test(view_refuses_changes_with_reasons),
+        cmocka_unit_test(view_limits_rules),
+        cmocka_unit_test(view_sends_every_different_refusal),
+        cmocka_unit_test(view_recordings_are_overlaid),
         cmocka_unit_test(view_keeps_links_of_an_earlier_view),
         cmocka_unit_test(view_path_is_sent),
     };

@@ -6,8 +6,8 @@
 #include <jansson.h>
 #include <math.h>
 
-const char *const command_names[] = {"pause", "run",  "step",  "speed",
-                                     "seek",  "quit", "again", "put"};
+const char *const command_names[] = {"pause", "run",   "step", "speed", "seek",
+                                     "quit",  "again", "put",  "rule"};
 const char *const colour_names[COLOURS] = {"none", "speed", "mass", "acceleration", "group"};
 
 enum { MOST_STEPS = 1000000 };
@@ -120,6 +120,20 @@ static bool read_put(const json_t *object, struct view_command *put)
     return true;
 }
 
+/* A rule: printable ASCII, not empty. */
+static bool read_new_rule(const json_t *object, struct view_command *command)
+{
+    const char *text = json_string_value(json_object_get(object, "rule"));
+    const size_t length = text ? strlen(text) : 0;
+    if (length == 0 || length >= sizeof command->rule)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    memcpy(command->rule, text, length + 1);
+    return true;
+}
+
 static bool read_do(const json_t *object, struct client_message *ask)
 {
     static const struct {
@@ -134,13 +148,15 @@ static bool read_do(const json_t *object, struct client_message *ask)
               [VIEW_AGAIN] = {"", 0, 0, 0}};
     const char *what = json_string_value(json_object_get(object, "what"));
     int i = 0;
-    while (what && i <= VIEW_PUT && strcmp(what, command_names[i]) != 0)
+    while (what && i <= VIEW_RULE && strcmp(what, command_names[i]) != 0)
         i++;
-    if (!what || i > VIEW_PUT)
+    if (!what || i > VIEW_RULE)
         return false;
     ask->command.ask = (enum view_ask)i;
     if (i == VIEW_PUT)
         return read_put(object, &ask->command);
+    if (i == VIEW_RULE)
+        return read_new_rule(object, &ask->command);
     ask->confirmed = json_is_true(json_object_get(object, "confirm"));
     if (i != VIEW_SPEED)
         return whole(object, of[i].value, of[i].least, of[i].most, of[i].otherwise,

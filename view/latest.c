@@ -24,6 +24,13 @@ static void take_state(struct latest *s, struct view *v)
     s->state = v->state;
     s->states = v->states;
     memcpy(s->box_of_cells, v->box_of_cells, sizeof s->box_of_cells);
+    memcpy(s->rule, v->rule, sizeof s->rule);
+    if (s->said != v->said) {
+        s->said = v->said;
+        s->level = "info";
+        memcpy(s->say, v->say, sizeof s->say);
+        s->says++;
+    }
     s->closing = v->closing;
     if (v->ending && !s->ending)
         s->ending = strdup(v->ending);

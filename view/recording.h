@@ -30,6 +30,8 @@ bool frame_is_difference(const struct span *frame);
 view_recording *recording_read(const void *bytes, size_t size);
 /* A decoded picture; NULL with EINVAL: damaged. Valid until the next call. */
 const struct bytes *recording_picture(view_recording *r, size_t frame);
+/* Columns of the plots; all rows in order, NAN in the columns of the other recording. The rows of
+ * an overlaid recording come last. */
 size_t recording_columns(const view_recording *r);
 void recording_each_row(view_recording *r, void (*take)(void *arg, const double *row), void *arg);
 json_t *recording_hello(const view_recording *r);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +32,9 @@ struct view_recording {
     json_t *hello;
     struct record *picture, *table; /* kinds 1 to 4; rows */
     size_t pictures, tables, columns;
-    size_t next;         /* picture after the one in `now`; SIZE_MAX: none */
-    struct bytes record; /* bytes of the record that was read last */
+    view_recording *other; /* overlaid: its rows are shown, too; NULL: none; not owned */
+    size_t next;           /* picture after the one in `now`; SIZE_MAX: none */
+    struct bytes record;   /* bytes of the record that was read last */
     struct bytes now, was[2];
 };
 
@@ -248,7 +250,7 @@ const struct bytes *recording_picture(view_recording *r, size_t frame)
 
 size_t recording_columns(const view_recording *r)
 {
-    return r->columns;
+    return r->other ? 2 * r->columns - 1 : r->columns;
 }
 
 /* The rows of a table; 0: another table, or a damaged one. */
@@ -263,22 +265,78 @@ static size_t table_rows(const view_recording *r, const struct span *s)
                : count;
 }
 
-/* Call `take` for each row in order. */
-void recording_each_row(view_recording *r, void (*take)(void *arg, const double *row), void *arg)
+/* Call `take` with each row of a recording, in `row`: the first column, which both recordings
+ * share, in row[0], the further columns from row[first] on. */
+static void each_row_of(view_recording *r, double *row, size_t first,
+                        void (*take)(void *arg, const double *row), void *arg)
 {
-    double *row = calloc(r->columns + 1, sizeof *row);
-    for (size_t t = 0; row && t < r->tables; t++) {
+    for (size_t t = 0; t < r->tables; t++) {
         struct span s;
         if (!record_fetch(r, &r->table[t], &s))
-            break;
+            return;
         const size_t count = table_rows(r, &s);
         for (size_t k = 0; k < count; k++) {
             for (size_t c = 0; c < r->columns; c++)
-                row[c] = bytes_read_f64(s.at + 40 + 8 * (k * r->columns + c));
+                row[c ? first + c - 1 : 0] = bytes_read_f64(s.at + 40 + 8 * (k * r->columns + c));
             take(arg, row);
         }
     }
+}
+
+void recording_each_row(view_recording *r, void (*take)(void *arg, const double *row), void *arg)
+{
+    const size_t columns = recording_columns(r);
+    double *row = malloc((columns + 1) * sizeof *row);
+    if (!row)
+        return;
+    for (view_recording *of = r; of; of = of == r ? r->other : NULL) {
+        for (size_t c = 0; c < columns; c++)
+            row[c] = NAN;
+        each_row_of(of, row, of == r ? 1 : r->columns, take, arg);
+    }
     free(row);
+}
+
+/* ---- Two recordings. ------------------------------------------------------------------------- */
+
+static json_t *columns_of(const view_recording *r)
+{
+    return json_object_get(json_object_get(r->hello, "rows"), "columns");
+}
+
+/* The columns but the first, each with the name of its recording. */
+static json_t *named_columns(const json_t *columns, const char *name)
+{
+    json_t *named = json_array();
+    for (size_t c = 1; c < json_array_size(columns); c++) {
+        json_t *column = json_deep_copy(json_array_get(columns, c));
+        json_object_set_new(column, "run", json_string(name));
+        json_array_append_new(named, column);
+    }
+    return named;
+}
+
+int view_recording_overlay(view_recording *r, view_recording *other, const char *const name[2])
+{
+    if (no_handle(r, __func__) || no_handle(other, __func__))
+        return -1;
+    json_t *const columns = columns_of(r);
+    if (r->other || r == other || r->columns < 2 || !json_equal(columns, columns_of(other)))
+        return clerror_set(EINVAL, "%s and %s: only recordings with the same plots can be overlaid",
+                           name[0], name[1]);
+    json_t *own = named_columns(columns, name[0]), *more = named_columns(columns, name[1]),
+           *all = json_array();
+    const bool made = own && more && all &&
+                      json_array_append(all, json_array_get(columns, 0)) == 0 &&
+                      json_array_extend(all, own) == 0 && json_array_extend(all, more) == 0 &&
+                      json_object_set(json_object_get(r->hello, "rows"), "columns", all) == 0;
+    json_decref(own);
+    json_decref(more);
+    json_decref(all);
+    if (!made)
+        return clerror_set(ENOMEM, "%s and %s: out of memory", name[0], name[1]);
+    r->other = other;
+    return 0;
 }
 
 static const char *of_hello(const view_recording *r, const char *name)

@@ -58,12 +58,13 @@ struct latest {
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
     double box_of_cells[4];
-    unsigned states; /* number of changes of the state */
+    char rule[VIEW_RULE_BYTES]; /* after a change; "": the rule of hello */
+    unsigned states;            /* number of changes of the state */
     bool closing;
     char *ending;
-    unsigned says; /* number of log messages so far; the last one: */
-    const char *level;
-    char say[256];
+    unsigned says, said; /* number of log messages so far; number of the run's */
+    const char *level;   /* of the last one */
+    char say[512];
     bool recording_told;
 };
 /* Take new data from the slots, and record it. */
@@ -73,8 +74,8 @@ void latest_free(struct latest *latest);
 /* ---- viewer.c ---- */
 
 enum {
-    HEADROOM = 64, /* bytes free before every message, for libwebsockets */
-    MOST_REFUSALS = 8
+    HEADROOM = 64,     /* bytes free before every message, for libwebsockets */
+    MOST_REFUSALS = 64 /* different ones */
 };
 
 struct viewer {

@@ -140,7 +140,7 @@ static json_t *abilities(unsigned can)
         const char *name;
     } of[] = {{VIEW_CAN_PAUSE, "pause"}, {VIEW_CAN_STEP, "step"}, {VIEW_CAN_SPEED, "speed"},
               {VIEW_CAN_SEEK, "seek"},   {VIEW_CAN_QUIT, "quit"}, {VIEW_CAN_AGAIN, "again"},
-              {VIEW_CAN_PUT, "put"},     {VIEW_CAN_BACK, "back"}};
+              {VIEW_CAN_PUT, "put"},     {VIEW_CAN_BACK, "back"}, {VIEW_CAN_RULE, "rule"}};
     json_t *array = json_array();
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (can & of[i].bit)
@@ -196,7 +196,7 @@ char *hello_text(const struct about *about, bool guest, bool live)
 /* ---- The others. ----------------------------------------------------------------------------- */
 
 char *state_text(const struct about *about, const struct view_state *s, const double box[4],
-                 int viewers, bool ended, bool recording)
+                 const char *rule, int viewers, bool ended, bool recording)
 {
     json_t *o =
         json_pack("{s:s, s:b, s:f, s:b, s:i, s:b, s:o, s:o}", "type", "state", "paused", s->paused,
@@ -206,6 +206,8 @@ char *state_text(const struct about *about, const struct view_state *s, const do
         json_object_set_new(o, "frame", json_integer((json_int_t)s->frame));
     if (box && box[2] > box[0])
         json_object_set_new(o, "box", json_pack("[f, f, f, f]", box[0], box[1], box[2], box[3]));
+    if (*rule)
+        json_object_set_new(o, "rule", json_words(rule));
     return finished(o);
 }
 

@@ -413,7 +413,7 @@ int view_next_command(view *v, struct view_command *command)
     const bool any = v->commands > 0;
     if (any) {
         *command = v->command[0];
-        if (command->ask == VIEW_PUT || command->ask == VIEW_STEP)
+        if (command->ask == VIEW_PUT || command->ask == VIEW_RULE || command->ask == VIEW_STEP)
             v->shown = false; /* a paused run is about to change */
         memmove(v->command, v->command + 1, --v->commands * sizeof *v->command);
     }
@@ -470,6 +470,28 @@ void view_set_box(view *v, const double box[4])
     v->states++;
     pthread_mutex_unlock(&v->lock);
     memcpy(v->boxed, box, sizeof v->boxed);
+    thread_wake(v);
+}
+
+void view_set_rule(view *v, const char *rule)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    snprintf(v->rule, sizeof v->rule, "%s", rule);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+}
+
+void view_say(view *v, const char *sentence)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    snprintf(v->say, sizeof v->say, "%s", sentence);
+    v->said++;
+    pthread_mutex_unlock(&v->lock);
     thread_wake(v);
 }
 

@@ -9,6 +9,8 @@
 
 #include "core/clock.h"
 
+#include <assert.h>
+
 enum { BAD_MESSAGE = 4400, DEFAULT_BODIES = 200000 };
 
 void viewer_init(struct viewer *w, struct view *v, struct latest *latest, bool guest)
@@ -44,8 +46,9 @@ static bool is_in_grid(const struct view_field *field, const struct view_region 
 /* The reason for a refusal; NULL: allowed. */
 static const char *denial(const struct viewer *w, const struct client_message *ask)
 {
-    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,  VIEW_CAN_SPEED,
-                                     VIEW_CAN_SEEK,  VIEW_CAN_QUIT,  VIEW_CAN_AGAIN, VIEW_CAN_PUT};
+    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,
+                                     VIEW_CAN_SPEED, VIEW_CAN_SEEK,  VIEW_CAN_QUIT,
+                                     VIEW_CAN_AGAIN, VIEW_CAN_PUT,   VIEW_CAN_RULE};
     const struct view_options *o = &w->v->about.options;
     const enum view_ask what = ask->command.ask;
     const bool back = what == VIEW_STEP && ask->command.value < 1, over = w->latest->ending;
@@ -55,7 +58,7 @@ static const char *denial(const struct viewer *w, const struct client_message *a
         return "this run cannot do that";
     if (what == VIEW_AGAIN && !over)
         return "only a run that has ended can begin again";
-    const bool change = what == VIEW_PUT || (back && !o->frames);
+    const bool change = what == VIEW_PUT || what == VIEW_RULE || (back && !o->frames);
     if (change && over)
         return "the run has ended, so it cannot be changed any more";
     if (change && !w->latest->state.paused)
@@ -76,17 +79,25 @@ static bool viewer_pass_on(struct view *v, const struct view_command *command)
     return room;
 }
 
-/* Refusals beyond the queue replace the last one. */
+/* Queue a refusal, unless an equal one waits to be sent. The queue therefore never holds more than
+ * each command with each of its reasons. */
+static void refuse(struct viewer *w, const char *what, const char *why)
+{
+    for (int i = 0; i < w->refusals; i++)
+        if (w->refusal[i].what == what && strcmp(w->refusal[i].why, why) == 0)
+            return;
+    assert(w->refusals < MOST_REFUSALS);
+    w->refusal[w->refusals].what = what;
+    w->refusal[w->refusals++].why = why;
+}
+
 static void command(struct viewer *w, const struct client_message *ask)
 {
     const char *why = denial(w, ask);
     if (!why && !viewer_pass_on(w->v, &ask->command))
         why = "too much was asked for at once";
-    if (!why)
-        return;
-    w->refusals -= w->refusals == MOST_REFUSALS;
-    w->refusal[w->refusals].what = command_names[ask->command.ask];
-    w->refusal[w->refusals++].why = why;
+    if (why)
+        refuse(w, command_names[ask->command.ask], why);
 }
 
 /* Forget the first n former rectangles. */
@@ -189,9 +200,9 @@ static bool next_text(struct viewer *w)
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w,
-                       state_text(&v->about, &s->state, s->box_of_cells, atomic_load(&v->viewers),
-                                  s->ending, v->recording && !recording_failed(v->recording)));
+    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule,
+                                     atomic_load(&v->viewers), s->ending,
+                                     v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)

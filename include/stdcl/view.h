@@ -86,7 +86,8 @@ enum view_can {
     VIEW_CAN_SEEK = 16,
     VIEW_CAN_AGAIN = 32, /* after view_end: begin the run again */
     VIEW_CAN_PUT = 64,   /* while paused: set cells */
-    VIEW_CAN_BACK = 128  /* step back: VIEW_STEP with a negative value */
+    VIEW_CAN_BACK = 128, /* step back: VIEW_STEP with a negative value */
+    VIEW_CAN_RULE = 256  /* while paused: change the rule of cells */
 };
 
 /* Options of view_open. Zero means the default. */
@@ -237,6 +238,12 @@ double view_recording_time(const view_recording *r, size_t frame);
 /* Return the title, one line; owned by the recording. */
 const char *view_recording_title(const view_recording *r);
 
+/* Overlay the plots of `r` with the plots of `other`, which has equal columns: viewers draw the
+ * lines of both. name: names of the two recordings for viewers. Pictures come from `r`. Call it
+ * once, before a view is opened with r; `other` is not owned and must outlive r. EINVAL: one of
+ * them has no table, or the tables have different columns. ENOMEM. */
+int view_recording_overlay(view_recording *r, view_recording *other, const char *const name[2]);
+
 /* Show a frame of a recording in a view opened with `replay`; the first call also sends the plots'
  * rows. EINVAL: the frame is damaged. */
 int view_show_recorded(view *v, view_recording *r, size_t frame);
@@ -254,9 +261,10 @@ enum view_ask {
     VIEW_SEEK,
     VIEW_QUIT,
     VIEW_AGAIN,
-    VIEW_PUT
+    VIEW_PUT,
+    VIEW_RULE
 };
-enum { VIEW_PUT_BYTES = 1536 };
+enum { VIEW_PUT_BYTES = 1536, VIEW_RULE_BYTES = 512 };
 struct view_command {
     enum view_ask ask;
     double value; /* steps, speed, or frame */
@@ -265,6 +273,9 @@ struct view_command {
      * lies in the grid; on a torus it may cross an edge. */
     struct view_region region;
     uint8_t bits[VIEW_PUT_BYTES];
+    /* VIEW_RULE: printable ASCII characters as the viewer typed them, at least one; the run checks
+     * them, and answers by view_set_rule or view_say. */
+    char rule[VIEW_RULE_BYTES];
 };
 /* Get the next command of a viewer; 0: none. */
 int view_next_command(view *v, struct view_command *command);
@@ -284,6 +295,13 @@ void view_set_state(view *v, const struct view_state *state);
  * bottom, in cells, the last two exclusive; or NULL: none is alive. Viewers fit it into their
  * windows. */
 void view_set_box(view *v, const double box[4]);
+
+/* Set the rule of the cells, shorter than VIEW_RULE_BYTES, after a change; viewers show it. */
+void view_set_rule(view *v, const char *rule);
+
+/* Show a sentence of less than 512 bytes to all viewers, such as the reason why a command was not
+ * carried out. It replaces one that was not sent yet. */
+void view_say(view *v, const char *sentence);
 
 /* Mark the run as finished with a message; the last frame stays visible. */
 void view_end(view *v, const char *sentence);

@@ -23,6 +23,8 @@ static void check_view_message(const struct client_message *a)
     promise(a->type != MESSAGE_DO || a->command.ask != VIEW_PUT ||
             (a->command.region.width >= 1 && a->command.region.height >= 1 &&
              view_cells_bytes(&a->command.region, 2) <= VIEW_PUT_BYTES));
+    promise(a->type != MESSAGE_DO || a->command.ask != VIEW_RULE ||
+            (*a->command.rule && memchr(a->command.rule, 0, VIEW_RULE_BYTES)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -198,7 +198,7 @@ export function madeLife(width, height, worldOf = null) {
   const run = {
     time: 0, step: 0, kind: 2, population: 0,
     hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "11", program: "life", title: `life: ${world.width.toLocaleString("en")} × ${world.height.toLocaleString("en")}, B3/S23`, live: true, rights: "all",
-      can: ["pause", "step", "speed", "quit", "put", "back"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
+      can: ["pause", "step", "speed", "quit", "put", "back", "rule"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
       cells: { ...world, bounds: "torus", rule: "B3/S23" }, rows: { x: 0, columns: [{ name: "generation", unit: "" }, { name: "population", unit: "cells" }] } },
     advance() {
       const next = new Uint8Array(cells.length);
@@ -219,13 +219,17 @@ export function madeLife(width, height, worldOf = null) {
       const side = 2 ** want.zoom, mod = (v, n) => (v % n + n) % n;
       const x0 = mod(want.x, world.width), y0 = mod(want.y, world.height);
       const row = want.zoom ? want.width : Math.ceil(want.width / 8), body = new Uint8Array(row * want.height);
-      for (let y = 0; y < want.height; y++) for (let x = 0; x < want.width; x++) {
+      const few = Math.min(side, 2), across = width / few, down = height / few; // a square has as many live cells as four cells of the soup say, so that places differ at every zoom
+      const squares = new Uint8Array(across * down).map((_, k) => {
         let live = 0;
-        const few = Math.min(side, 2); // a square has as many live cells as four cells of the soup say, so that places differ at every zoom
-        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++)
-          live += cells[(Math.floor(y0 / side + y) * few + j) % height * width + (Math.floor(x0 / side + x) * few + i) % width];
-        if (!want.zoom) body[y * row + (x >> 3)] |= live << (x & 7);
-        else if (live) body[y * row + x] = 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1));
+        for (let j = 0; j < few; j++) for (let i = 0; i < few; i++) live += cells[(Math.floor(k / across) * few + j) * width + k % across * few + i];
+        return want.zoom && live ? 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1)) : live;
+      });
+      const [left, top] = [x0, y0].map((v) => Math.floor(v / side));
+      for (let y = 0; y < want.height; y++) for (let x = 0, from = (top + y) % down * across; x < want.width; x++) {
+        const square = squares[from + (left + x) % across];
+        if (want.zoom) body[y * row + x] = square;
+        else body[y * row + (x >> 3)] |= square << (x & 7);
       }
       return cellsFrame({ sequence, step: run.step, x: x0, y: y0, width: want.width, height: want.height, zoom: want.zoom, population: run.population, body });
     },
@@ -354,6 +358,9 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
         else if (message.what === "put") {
           run.put(message);
           made.sequence++;
+        } else if (message.what === "rule") {
+          if (/^B\d*\/S\d*$/.test(message.rule)) state.rule = message.rule;
+          else s.send(JSON.stringify({ type: "say", level: "info", text: `'${message.rule}' is no rule` }));
         } else if (message.what === "again") {
           run.hello.run = "again" + made.sequence;
           state.ended = state.paused = false;

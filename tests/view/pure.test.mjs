@@ -280,14 +280,46 @@ test("osculating orbits: a circle, an ellipse at its pericentre, a moon about it
 });
 
 test("speeds: in steps, or in time; six slower than as fast as it can are 20 steps a second", async () => {
-  const { nearestSpeed, speedsOf } = await web("speeds.js");
+  const { nearestSpeed, speedWords, speedsOf } = await web("speeds.js");
   const steps = speedsOf({ live: true });
   assert.equal(steps[steps.length - 1 - 6][0], 20);
   assert.equal(nearestSpeed(steps, 0), steps.length - 1);
   assert.equal(nearestSpeed(steps, 21), steps.length - 1 - 6);
+  assert.deepEqual([25, 1000, 0].map((s) => speedWords({ live: true }, s)), ["25 a second", "1,000 a second", "as fast as it can"]);
+  assert.equal(speedWords({ live: false }, 25), "25 pictures a second");
   const time = speedsOf({ live: true, step_time: 0.004, time: { name: "time", unit: "days" } });
   assert.deepEqual(time.find(([, text]) => text === "0.2 days a second").map((v) => typeof v === "number" ? Math.round(v) : v), [50, "0.2 days a second"]);
   assert.ok(time.every(([s], i) => i === 0 || !s || s > time[i - 1][0]));
+});
+
+test("plots as SVG: lines, dashes, text in its place; signs are escaped", async () => {
+  const { SvgPen, svgText } = await web("svg.js"), { drawAxes, stroke } = await import(path.join(WEB, "chart.js"));
+  const pen = new SvgPen((text) => 6 * text.length), ink = { ink: "#000", soft: "#555", line: "#ddd", paper: "#fff", font: (size, weight = 400) => `${weight} ${size}px "A", serif` };
+  drawAxes(pen, { left: 50, top: 10, right: 250, bottom: 110 }, { x: [0, 10], y: [0, 1], xTitle: "a < b", yTitle: "", small: true }, ink);
+  pen.setLineDash([5, 3]);
+  stroke(pen, [[50, 110], [150, 60], null, [200, 35], [250, 10]], "#0b6aa8", 1.6);
+  const text = svgText([{ pen, width: 300, height: 150 }, { pen: new SvgPen(() => 0), width: 280, height: 150 }], "#fff");
+  assert.match(text, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="300" height="300" viewBox="0 0 300 300">/);
+  assert.match(text, /<path d="M50 110L150 60M200 35L250 10" fill="none" stroke="#0b6aa8" stroke-width="1.6" stroke-linejoin="round" stroke-dasharray="5,3"\/>/);
+  assert.match(text, /font-family="&quot;A&quot;, serif" font-size="11"/);
+  assert.match(text, />a &lt; b<\/text>/);
+  assert.equal((text.match(/<(?!\/|path|rect)[a-z]+/g) || []).length, (text.match(/<\/[a-z]+>/g) || []).length);
+});
+
+test("two recordings overlaid: a plot has the lines of both, each with its own rows", async () => {
+  const { lineLooks, rowAt } = await web("plots.js"), energies = ["kinetic energy", "total energy"];
+  const table = new Table([{ name: "time", unit: "s" }, ...["a.view", "b.view"].flatMap((run) => [...energies.map((name) => ({ name, unit: "", run })), { name: "population", unit: "cells", run }])]);
+  table.add({ flags: 0, first: 0, count: 3, columns: 7, values: [0, 1, 2, 30, NaN, NaN, NaN, 1, 3, 2, 31, NaN, NaN, NaN, 0, NaN, NaN, NaN, 5, 4, 40] });
+  const plots = table.plots();
+  assert.deepEqual(plots.map((p) => [p.title, p.columns]), [["Energy", [1, 2, 4, 5]], ["Energy error", [2, 5]], ["Population", [3, 6]]]);
+  const looks = (plot) => lineLooks(plot.columns.map((c) => table.titles[c]));
+  assert.deepEqual(looks(plots[0]), { note: "dashed: b.view", looks: [["kinetic", 0, false], ["total", 1, false], ["", 0, true], ["", 1, true]].map(([name, colour, dashed]) => ({ name, colour, dashed })) });
+  assert.deepEqual(looks(plots[2]), { note: "", looks: [{ name: "a.view", colour: 0, dashed: false }, { name: "b.view", colour: 1, dashed: true }] });
+  const engines = lineLooks([..."abcdefgh"].map((name) => ({ name })));
+  assert.deepEqual([engines.looks.map((l) => l.colour).join(""), engines.looks.map((l) => +l.dashed).join("")], ["01234501", "00000011"]);
+  assert.equal(lineLooks([{ name: "population" }]).looks[0].name, "");
+  assert.deepEqual([[1, 1], [4, 1], [1, 2]].map(([c, over]) => rowAt(table.line(c), table.line(0), over)), [1, 2, 0]);
+  assert.equal(table.csv().split("\n")[0], '"time (s)"'.replaceAll('"', "") + ',"kinetic energy, a.view","total energy, a.view","population (cells), a.view","kinetic energy, b.view","total energy, b.view","population (cells), b.view"');
 });
 
 test("heads of plots keep the name of each line, and lose digits first", () => {

@@ -1057,10 +1057,212 @@ async def interrupt_before_start_keeps_files():
                     assert f.read() == "older\n", program
 
 
+async def interrupted_wait_reports():
+    """Ctrl-C while a run waits for its viewer leaves one JSON object: no step was made."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        glider = os.path.join(folder, "glider.rle")
+        with open(glider, "w") as f:
+            f.write(GLIDER)
+        bodies = os.path.join(folder, "two.tab")
+        with open(bodies, "w") as f:
+            f.write("1 -0.5 0 0 0 -0.7 0\n1 0.5 0 0 0 0.7 0\n")
+        for args, steps in ((["life", "--size", "64", "-n", "300"], "generations"), (["life", "-p", glider, "-n", "300"], "generations"),
+                            (["nbody", "--ic", "figure8", "--steps", "300"], "steps"), (["gas", "-n", "1000"], None),
+                            (["nbody", "-i", bodies, "--ensemble", "3", "--steps", "300"], "steps"),
+                            (["matmul", "-n", "64", "--compare", "--engine", "naive"], None), (["matmul", "-n", "64"], None)):
+            with subprocess.Popen([STDCL, *args, "--json", "--view-wait"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
+                while "first viewer" not in job.stderr.readline():
+                    assert job.poll() is None, args
+                job.send_signal(signal.SIGINT)
+                said, _ = job.communicate(timeout=PATIENCE)
+                assert job.returncode == 130, (args, job.returncode)
+                report = json.loads(said)
+                assert report["program"] == args[0] and report["interrupted"] is True, report
+                assert not steps or report[steps] == 0, report
+
+
+async def plane_paused_at_start_keeps_its_file():
+    """Ctrl-C before the first step of a run on an unbounded plane leaves an older output as it was."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, n) for n in ("glider.rle", "old.rle", "old.mc")]
+        for name, text in zip(names, (GLIDER, "older\n", "older\n")):
+            with open(name, "w") as f:
+                f.write(text)
+        with Terminal(folder, STDCL, "life", "-p", names[0], "-n", "300", "-o", names[1], "-o", names[2], "--view", "--no-browser") as job:
+            async with job.connect() as ws:
+                await ws.send('{"type":"do","what":"pause"}')
+                while not (await text_of(ws, "state"))["paused"]:
+                    pass
+                job.process.send_signal(signal.SIGINT)
+                assert job.process.wait(PATIENCE) == 130
+            job.read(1)
+            assert job.said.count("is kept") == 2, job.said
+        for name in names[1:]:
+            with open(name) as f:
+                assert f.read() == "older\n", name
+
+
+class Pattern(Job):
+    """stdcl view with a pattern of Life."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([STDCL, "view", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = self.process.stderr.readline()
+        assert "view at " in said, said
+        self.use(said.split("view at ")[1].strip())
+
+
+def cells_of(f):
+    """The live cells of a frame of bits."""
+    x, y, width = *struct.unpack_from("<qq", f, 24), struct.unpack_from("<I", f, 40)[0]
+    row = (width + 7) // 8
+    return {(x + 8 * (k % row) + b, y + k // row) for k, byte in enumerate(f[64:]) for b in range(8) if byte >> b & 1}
+
+
+async def paused(ws):
+    await ws.send('{"type":"do","what":"pause"}')
+    while not (await text_of(ws, "state"))["paused"]:
+        await ws.send('{"type":"credit","n":1}')
+
+
+async def view_plays_patterns():
+    """stdcl view plays a pattern in every form that Life reads: a glider moves by a cell in four
+    generations. A bad file, and one that is not there, get a sentence."""
+    forms = {"glider.rle": GLIDER, "glider.cells": "!Name: glider\n.O\n..O\nOOO\n", "glider.lif": "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n",
+             "glider.mc": "[M2] (test)\n#R B3/S23\n.*$..*$***$$$$$$\n4 0 0 0 1\n", "glider.rle.gz": gzip.compress(GLIDER.encode())}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in forms.items():
+            with open(os.path.join(folder, name), "wb") as f:
+                f.write(text if isinstance(text, bytes) else text.encode())
+        for name in [*(os.path.join(folder, n) for n in forms), "xq4_153", "gun"]:
+            with Pattern(name, "--speed", "50") as job:
+                async with job.connect() as ws:
+                    hello = await text_of(ws, "hello")
+                    assert hello["live"] and hello["program"] == "life" and {"speed", "put", "rule"} <= set(hello["can"]), hello
+                    await ws.send('{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}')
+                    await until_frame(ws, lambda at: at >= 3)
+                    await paused(ws)
+                    first = await standing(ws, (-60, -60, 128, 128, 0))
+                    await ws.send('{"type":"do","what":"step","n":4}')
+                    later = await standing(ws, (-64, -64, 128, 128, 0))
+                    while generation_of(later) < generation_of(first) + 4:
+                        later = await standing(ws, (-64, -64, 128, 128, 0))
+                    if name == "gun":
+                        assert len(cells_of(first)) >= 36
+                    else:
+                        (x, y), (u, v) = (tuple(min(c[k] for c in cells_of(f)) for k in (0, 1)) for f in (first, later))
+                        assert abs(u - x) == 1 and abs(v - y) == 1 and len(cells_of(later)) == 5, (name, cells_of(first), cells_of(later))
+                job.process.send_signal(signal.SIGINT)
+                assert job.process.wait(PATIENCE) == 0, (name, job.process.stderr.read())
+                assert job.process.stdout.read() == ""
+        bad = os.path.join(folder, "bad.rle")
+        with open(bad, "w") as f:
+            f.write("x = 3, y = 3\nbo%2bo$3o!\n")
+        for name, why in ((bad, "line 2, column 3"), (os.path.join(folder, "none.rle"), "no such file")):
+            done = subprocess.run([STDCL, "view", name], capture_output=True, text=True)
+            assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1, done
+
+
+async def rules_change_while_paused():
+    """A viewer gives a paused run another rule: cells go on under it, on a grid and on a plane. Other
+    texts are refused with the reason, and the run keeps its rule."""
+    corner = "x = 2, y = 2, rule = B3/S23\n2o$o!\n"
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "corner.rle")
+        with open(name, "w") as f:
+            f.write(corner)
+        grid, devices = ["--size", "32", "--engine", "packed"], have_device()
+        for args in ([grid] if devices else []) + [["--engine", "hashlife", "--step", "1"]] + ([["--engine", "sparse", "--step", "1"]] if devices else []):
+            rectangle = (0, 0, 32, 32, 0) if args == grid else (-16, -16, 32, 32, 0)
+            with Job(STDCL, "life", "-p", name, *args, "-n", "2^40") as job:
+                async with job.connect() as ws:
+                    assert "rule" in (await text_of(ws, "hello"))["can"]
+                    await ws.send('{"type":"do","what":"rule","rule":"B1/S"}')
+                    assert "pause it first" in (await text_of(ws, "refused"))["text"]
+                    await paused(ws)
+                    block = await standing(ws, rectangle)
+                    at = generation_of(block)
+                    for rule, why in (("B9/S23", "9"), ("345/2/4", "states"), ("B3/S23:T5", "edges"), ("no such rule", "rule")):
+                        await ws.send('{"type":"do","what":"rule","rule":"%s"}' % rule)
+                        said = (await text_of(ws, "say"))["text"]
+                        assert why in said, (rule, said)
+                    await ws.send('{"type":"do","what":"rule","rule":"b1/s"}')
+                    while (await text_of(ws, "state")).get("rule") != "B1/S":
+                        pass
+                    await ws.send('{"type":"do","what":"step","n":1}')
+                    f = await standing(ws, rectangle)
+                    while generation_of(f) == at:
+                        f = await standing(ws, rectangle)
+                    live = cells_of(block)
+                    around = {(x + i, y + j) for x, y in live for i in (-1, 0, 1) for j in (-1, 0, 1)}
+                    count = lambda x, y: sum((x + i, y + j) in live for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
+                    assert len(live) in (3, 4) and generation_of(f) == at + 1
+                    assert cells_of(f) == {c for c in around if c not in live and count(*c) == 1}, (args, cells_of(f))
+                    await ws.send('{"type":"do","what":"quit","confirm":true}')
+                    await closing(ws)
+                assert job.process.wait(PATIENCE) == 130, job.process.stderr.read()
+
+
+async def drawn_cells_stay():
+    """--engine auto looks for a faster engine on a plane; cells that a viewer has drawn, off the paths of gliders, stay.
+    The acorn makes HashLife slow enough for sparse to be tried."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        acorn = os.path.join(folder, "acorn.rle")
+        with open(acorn, "w") as f:
+            f.write("x = 7, y = 3, rule = B3/S23\nbo$3bo$2o2b3o!\n")
+        with Job(STDCL, "life", "-p", acorn, "-n", "2^40") as job:
+            async with job.connect() as ws:
+                await text_of(ws, "hello")
+                await ws.send('{"type":"do","what":"step","n":1}')
+                await standing(ws, (5000, 0, 64, 64, 0))
+                await ws.send('{"type":"do","what":"put","x":5000,"y":0,"width":2,"height":2,"cells":"0303"}')
+                await ws.send('{"type":"do","what":"run"}')
+                await until_frame(ws, lambda at: at > 100000)
+                await paused(ws)
+                assert cells_of(await standing(ws, (4990, -10, 64, 64, 0))) == {(x, y) for x in (5000, 5001) for y in (0, 1)}
+
+
+async def plots_are_overlaid():
+    """stdcl view A B: the columns and rows of two recordings, and the pictures of the first."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, n) for n in ("one.view", "two.view", "three.view", "both.html")]
+        for name, steps in zip(names, ("20", "40")):
+            subprocess.run([STDCL, "nbody", "--ic", "figure8", "--dt", "0.01", "--steps", steps, "--record", name, "--view-budget", "100", "--quiet"], check=True)
+        subprocess.run([STDCL, "life", "--size", "32", "-n", "20", "--record", names[2], "--quiet"], check=True)
+        with Job(STDCL, "view", names[0], names[1]) as job:
+            async with job.connect() as ws:
+                columns = (await text_of(ws, "hello"))["rows"]["columns"]
+                assert [c.get("run") for c in columns] == [None, *["one.view"] * 4, *["two.view"] * 4], columns
+                rows = []
+                while not rows or abs(rows[-1][0] - 0.4) > 1e-9:
+                    await ws.send('{"type":"credit","n":1}')
+                    f = await frame(ws, 5)
+                    count, wide = struct.unpack_from("<II", f, 28)
+                    rows += [struct.unpack_from("<%dd" % wide, f, 40 + 8 * wide * k) for k in range(count)]
+                known = [[v == v for v in row] for row in rows]
+                assert all(k[1:5] == [not k[5]] * 4 and k[5:] == [k[5]] * 4 for k in known), rows
+                assert abs(max(row[0] for row in rows if row[1] == row[1]) - 0.2) < 1e-9, rows
+            job.process.send_signal(signal.SIGINT)
+            assert job.process.wait(PATIENCE) == 0
+        done = subprocess.run([STDCL, "view", names[0], names[2]], capture_output=True, text=True)
+        assert done.returncode == 1 and "same plots" in done.stderr, done
+        done = subprocess.run([STDCL, "view", *names[:3]], capture_output=True, text=True)
+        assert done.returncode == 2 and "two recordings" in done.stderr, done
+        subprocess.run([STDCL, "view", names[0], names[1], "-o", names[3], "--quiet"], check=True)
+        assert os.path.getsize(names[3]) > 50000
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
+         interrupted_wait_reports, plane_paused_at_start_keeps_its_file, view_plays_patterns, rules_change_while_paused, drawn_cells_stay, plots_are_overlaid,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:

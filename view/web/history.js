@@ -71,19 +71,18 @@ export class Table {
       const title = family ? "Energy" : name[0].toUpperCase() + name.slice(1);
       if (plots.has(key)) {
         plots.get(key).columns.push(c);
-        if (!family) plots.get(key).title = "";
+        if (!family && !this.titles.some((other, i) => i < c && other.name === name)) plots.get(key).title = "";
       } else plots.set(key, { title, unit, columns: [c] });
     });
-    const total = this.titles.findIndex(({ name }) => name === "total energy");
-    const list = [...plots.values()];
-    if (total >= 0) list.splice(1, 0, { title: "Energy error", unit: "", columns: [total], relative: true });
+    const totals = this.titles.flatMap(({ name }, c) => name === "total energy" ? [c] : []), list = [...plots.values()];
+    if (totals.length) list.splice(1, 0, { title: "Energy error", unit: "", columns: totals, relative: true });
     return list;
   }
 
   // The numbers as CSV, all digits, with a head of names and units.
   csv() {
     const quote = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    const head = this.titles.map(({ name, unit }) => quote(unit && unit !== "1" ? `${name} (${unit})` : name));
+    const head = this.titles.map(({ name, unit, run }) => quote([unit && unit !== "1" ? `${name} (${unit})` : name, run].filter(Boolean).join(", ")));
     const rows = Array.from({ length: this.length }, (_, i) => this.values.map((column) => Number.isFinite(column[i]) ? String(column[i]) : ""));
     return [head, ...rows].map((row) => row.join(",") + "\n").join("");
   }

@@ -28,6 +28,7 @@ export const KEYS = [
   [["p"], "Plots", "charts"],
   [["l"], "Plots: powers of ten, where all values are above 0", "log"],
   [["e"], "Save the numbers of the plots as CSV", "csv"],
+  [["v"], "Save the plots as SVG", "svg"],
   [["s"], "Save as PNG", "png"],
   [["o"], "Save the cells in sight as RLE", "rle", "cells"],
   [["r"], "Film: begin, end and save", "film"],
@@ -51,7 +52,7 @@ export function listenKeys(act, single) {
     const at = e.target;
     if (e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
     if (e.ctrlKey ? single() || "cv".includes(e.key) : !single() && !ARROWS[e.key]) return;
-    if (at.matches("select, input:not([type=checkbox])") && (e.key.length > 1 || at.tagName === "SELECT")) return;
+    if (at.matches("input:not([type])") || at.matches("select, [type=range]") && (e.key.length > 1 || at.tagName === "SELECT")) return;
     if (at.matches("button, input, [tabindex]:not(#picture)") && (e.key === " " || e.key === "Enter" || ARROWS[e.key])) return;
     if (ARROWS[e.key]) {
       act("arrows", ARROWS[e.key], e.shiftKey);

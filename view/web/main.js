@@ -11,7 +11,8 @@ import { Scene } from "./scene.js";
 import { aliveWords } from "./cells.js";
 import { fill, get, make, name } from "./elements.js";
 import { BodyPanel } from "./orbits.js";
-import { nearestSpeed, speedsOf } from "./speeds.js";
+import { SpeedSlider } from "./speed_slider.js";
+import { RuleBox } from "./rule_box.js";
 import { Past, Table } from "./history.js";
 import { Trails } from "./trails.js";
 import { bodyPlace } from "./points.js";
@@ -23,9 +24,11 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 const page = { past: new Past(), trails: new Trails(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
 const scene = new Scene(get("picture"), get("marks"), note, redraw);
 const bodies = new BodyPanel(scene, redraw);
-const filming = new Filming({ page, layers, act: (what, more) => source.act(what, more), said: note, save: (blob) => saveBlob(blob, fileName("webm")),
+const act = (what, more) => source.act(what, more);
+const filming = new Filming({ page, layers, act, said: note, save: (blob) => saveBlob(blob, fileName("webm")),
   pressed: (on) => get("film").setAttribute("aria-pressed", String(on)) });
-const drawing = new Drawing(scene, (what, more) => source.act(what, more), note);
+const drawing = new Drawing(scene, act, note);
+const pace = new SpeedSlider(act, note), rules = new RuleBox(act, note);
 const TRAILED = 512; // bodies, at most
 
 // ---- drawing, when something changed
@@ -103,8 +106,7 @@ const on = {
     const again = hello.run && page.hello.run === hello.run;
     page.hello = { rate: 30, step: "step", time: { name: "time" }, facts: [], ...hello, can: hello.rights === "guest" ? [] : hello.can || [] };
     page.end = "";
-    document.title = hello.title + " – stdcl view";
-    get("title").textContent = hello.title;
+    showTitle();
     if (!again) {
       page.past.clear();
       page.trails.clear();
@@ -192,6 +194,11 @@ function isOver() {
 
 function setState(state) {
   page.state = state;
+  if (rules.take(state.rule, page.hello)) {
+    showTitle();
+    makePanel();
+    note(`The rule is ${state.rule}.`);
+  }
   scene.setBox(state.box);
   const { can } = page.hello, over = isOver(), stands = over ? !replay.playing : state.paused;
   document.querySelector("#pause use").setAttribute("href", stands ? "#i-run" : "#i-pause");
@@ -205,9 +212,13 @@ function setState(state) {
   get("quit").hidden = page.gone || !can.includes("quit");
   get("quit").textContent = over ? "Close the view" : "End the run …";
   wish();
-  page.speed = state.speed; // replaced when the page asks for a new speed
-  if (page.speeds) get("speed").selectedIndex = nearestSpeed(page.speeds, state.speed);
+  pace.show(state.speed);
   setHistory();
+}
+
+function showTitle() {
+  document.title = page.hello.title + " – stdcl view";
+  get("title").textContent = page.hello.title;
 }
 
 function setHistory() {
@@ -255,13 +266,13 @@ function makePanel() {
   if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // the recording's own
   fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
   fill("map", MAPS.map((m) => [m, m]), scene.look.map);
-  page.speeds = speedsOf(hello);
-  fill("speed", page.speeds.map(([s, text]) => [String(s), text]), "0");
+  pace.begin(hello);
+  rules.begin(hello);
   get("by-row").hidden = list.length < 2;
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
   get("rle").hidden = !hello.cells;
-  get("csv").hidden = get("log-row").hidden = !page.plots;
+  get("csv").hidden = get("svg").hidden = get("log-row").hidden = !page.plots;
   get("fit").hidden = !hello.points && !hello.cells;
   get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
   setState(page.state);
@@ -300,14 +311,6 @@ function goTo(i, alone = true) {
   redraw();
 }
 
-function turnSpeed(by) {
-  const speeds = speedsOf(page.hello), i = nearestSpeed(speeds, page.speed || 0);
-  const [speed, text] = speeds[Math.max(0, Math.min(speeds.length - 1, i + by))];
-  page.speed = speed; // the next press does not wait for the run's answer
-  source.act("speed", { value: speed });
-  note("Speed: " + text);
-}
-
 const replay = new Replay((i) => {
   goTo(i, i === 0);
   return page.at >= 0;
@@ -316,7 +319,7 @@ const replay = new Replay((i) => {
 const ACTS = {
   pause: () => isOver() ? replay.toggle() : source.act(page.state.paused ? "run" : "pause"),
   step: () => isOver() || source.act("step", { n: 1 }),
-  speed: (key) => turnSpeed(key === "-" ? -1 : 1),
+  speed: (key) => pace.turn(key === "-" ? -1 : 1),
   back: (key) => goTo(Math.max(0, +get("history").value + (key === "[" ? -1 : 1))),
   now: () => page.hello.live && goTo(-1),
   again: () => get("again").hidden || source.act("again"),
@@ -338,6 +341,7 @@ const ACTS = {
   png: savePng,
   rle: saveRle,
   csv: () => page.table && saveBlob(new Blob([page.table.csv()]), fileName("csv")),
+  svg: () => page.plots && saveBlob(new Blob([page.plots.svg(scene.look.dark)]), fileName("svg")),
   log: () => setLog(!get("log").checked),
   film: () => filming.film ? filming.end() : filming.begin(),
   hide: () => document.body.classList.toggle("bare"),
@@ -423,7 +427,7 @@ for (const [keys, text, act] of KEYS) {
   name(button, text, keys[0] === " " ? "Space" : keys[0]);
   button.onclick = () => ACTS[act](keys[0]);
 }
-get("now").onclick = ACTS.now;
+for (const id of ["now", "rle", "csv", "svg"]) get(id).onclick = ACTS[id];
 const CHANGES = {
   history: (value) => {
     replay.stop();
@@ -432,7 +436,6 @@ const CHANGES = {
   by: setColour,
   map: setMap,
   bright: (value) => scene.setLook({ bright: 2 ** value }),
-  speed: (value) => source.act("speed", { value: +value }),
   trails: (value, on) => setTrails(on),
   log: (value, on) => setLog(on),
   follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
@@ -442,8 +445,6 @@ const CHANGES = {
   },
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
-get("rle").onclick = saveRle;
-get("csv").onclick = ACTS.csv;
 get("quit").onclick = () => isOver() ? source.act("quit", { confirm: true }) : get("sure").showModal();
 get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
 listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);

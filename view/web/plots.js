@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
+import { SvgPen, svgText } from "./svg.js";
 
 // The longest distance between samples that a line bridges: longer ones are gaps. Distances grow with a run that speeds up, so
 // a distance is compared with those beside it. Pure.
@@ -16,9 +17,26 @@ export function isGap(xs, i) {
 export function fittingWords(texts, measure, width) {
   for (const digits of [5, 4, 3, 2, 0]) {
     const words = texts(digits);
-    if (!digits || words.reduce((sum, text) => sum + measure(text) + 12, 0) <= width) return words;
+    if (!digits || words.reduce((sum, text) => sum + (text && measure(text) + 12), 0) <= width) return words;
   }
   return [];
+}
+
+// The lines of a plot: { name, colour, dashed }; and `note`, which names the dashed recording. Several quantities have a colour
+// each. A single quantity of two recordings has a colour for each recording. Pure.
+export function lineLooks(columns) {
+  const one = columns.every(({ name }) => name === columns[0].name), [{ run: first }] = columns, second = columns.at(-1).run;
+  const both = first !== second, quantities = both && !one ? columns.length / 2 : columns.length;
+  const looks = columns.map(({ name, run }, l) => ({ name: both && one ? run : one || run !== first ? "" : name.replace(/ energy$/, ""), colour: l % quantities % 6,
+    dashed: run !== first || l % quantities > 5 })); // there are six colours
+  return { looks, note: both && !one ? `dashed: ${second}` : "" };
+}
+
+// The row of a line nearest to row `over`: recordings that are overlaid have rows of their own. Pure.
+export function rowAt(line, xs, over) {
+  if (Number.isFinite(line[over])) return over;
+  const far = (i) => Number.isFinite(line[i]) ? Math.abs(xs[i] - xs[over]) : Infinity;
+  return xs.reduce((best, _, i) => far(i) < far(best) ? i : best, over);
 }
 
 // Range of lines with a margin; never empty.
@@ -75,14 +93,28 @@ export class Plots {
     for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
 
-  drawOne(plot, now, dark) {
-    const { table } = this, { pen, width, height } = flatContext(plot.canvas), ink = inkOf(plot.canvas);
+  // All plots as SVG, as wide as they are here.
+  svg(dark) {
+    const { over } = this, shown = this.plots[0].canvas, width = shown.clientWidth || 480, height = shown.clientHeight || 151;
+    const context = document.createElement("canvas").getContext("2d"), measure = (text, font) => (context.font = font, context.measureText(text).width);
+    const sheets = this.plots.map((plot) => {
+      const sheet = { pen: new SvgPen(measure), width, height };
+      this.over = -1;
+      this.drawOne(plot, NaN, dark, sheet);
+      return sheet;
+    });
+    this.over = over;
+    return svgText(sheets, inkOf(shown).paper);
+  }
+
+  drawOne(plot, now, dark, sheet = flatContext(plot.canvas)) {
+    const { table } = this, { pen, width, height } = sheet, ink = inkOf(plot.canvas);
     const colours = LINES[dark ? "dark" : "light"];
     const xs = this.across(), values = plot.columns.map((c) => table.line(c, plot.relative));
     const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
-    const titles = table.titles, over = this.over < xs.length ? this.over : -1;
-    const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // rows with displayed values
+    const titles = table.titles, over = this.over < xs.length ? this.over : -1, { looks } = lineLooks(plot.columns.map((c) => titles[c]));
+    const ats = lines.map((line) => over >= 0 ? rowAt(line, xs, over) : line.findLastIndex(Number.isFinite)); // rows with displayed values
     const least = Math.min(...xs), most = Math.max(...xs, this.log || !(now >= least) ? -Infinity : now), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
     const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, logY, log: this.log, whole: xs.every(Number.isInteger) }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two points per pixel
@@ -92,14 +124,14 @@ export class Plots {
         if (every === 1 && isGap(xs, i)) places.push(null);
         places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
       }
-      pen.setLineDash(l < 6 ? [] : [5, 3]); // there are six colours
-      stroke(pen, places, colours[l % 6], 1.6);
+      const colour = colours[looks[l].colour];
+      pen.setLineDash(looks[l].dashed ? [5, 3] : []);
+      stroke(pen, places, colour, 1.6);
       pen.setLineDash([]);
-      pen.fillStyle = colours[l % 6];
+      pen.fillStyle = colour;
       if (xs.length < width / 16) for (const place of places) if (place) pen.fillRect(place[0] - 1.5, place[1] - 1.5, 3, 3);
       const at = ats[l];
       if (!Number.isFinite(line[at])) return;
-      pen.fillStyle = colours[l % 6];
       pen.beginPath();
       pen.arc(px(xs[at]), py(line[at]), 2.8, 0, 7);
       pen.fill();
@@ -115,11 +147,11 @@ export class Plots {
 
   // The title; each line's name and value in its colour; and the time of the values, if the picture is later.
   drawHead(pen, plot, lines, ats, colours, ink, width, now) {
-    const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
-    const texts = (digits) => lines.map((line, l) => {
-      const name = lines.length > 1 ? titles[plot.columns[l]].name.replace(/ energy$/, "") : "", value = digits ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
+    const titles = this.table.titles, { looks, note } = lineLooks(plot.columns.map((c) => titles[c])), unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
+    const texts = (digits) => [...lines.map((line, l) => {
+      const { name } = looks[l], value = digits && !(note && looks[l].dashed) ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
       return name && value ? `${name} ${value}` : name || value;
-    });
+    }), note];
     const x = titles[this.table.x], at = this.table.line(this.table.x)[Math.max(...ats)];
     const when = this.over >= 0 || now > at ? `at ${x.name} ${formatQuantity(at, x.unit, 4)}` : "";
     pen.font = ink.font(12, 600);
@@ -130,7 +162,8 @@ export class Plots {
     const room = when ? pen.measureText(when).width + 12 : 0;
     const words = fittingWords(texts, (text) => pen.measureText(text).width, width - left - room);
     words.forEach((text, l) => {
-      label(pen, text, left, 15, colours[l % 6]);
+      if (!text) return;
+      label(pen, text, left, 15, looks[l] ? colours[looks[l].colour] : ink.soft);
       left += pen.measureText(text).width + 12;
     });
     if (when && left + room - 12 <= width) label(pen, when, left, 15, ink.soft);

@@ -4,14 +4,21 @@ import { formatNumber, formatQuantity } from "./numbers.js";
 
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
 
-// Choices of a run: [speed as the run takes it, words], slowest first; 0 is as fast as it can.
-export function speedsOf({ live, step_time: time, time: { unit = "" } = {} }) {
-  if (!live) return STEPS.map((s) => [s, s ? `${formatNumber(s)} pictures a second` : "as recorded"]);
-  if (!(time > 0)) return STEPS.map((s) => [s, s ? `${formatNumber(s)} a second` : "as fast as it can"]);
+// The words for a speed as the run takes it; 0 is as fast as it can.
+export function speedWords({ live, step_time: time, time: { unit = "" } = {} }, speed) {
+  if (!speed) return live ? "as fast as it can" : "as recorded";
+  if (!live) return `${formatNumber(speed, 3)} pictures a second`;
+  return time > 0 ? `${formatQuantity(+(speed * time).toPrecision(3), unit || "time units")} a second` : `${formatNumber(speed, 4)} a second`;
+}
+
+// Choices of a run: [speed as the run takes it, words], slowest first.
+export function speedsOf(hello) {
+  const { live, step_time: time } = hello, named = (s) => [s, speedWords(hello, s)];
+  if (!live || !(time > 0)) return STEPS.map(named);
   const middle = Math.floor(Math.log10(100 * time) + 1e-9), choices = [];
   for (let power = middle - 2; power <= middle + 2; power++)
-    for (const part of [1, 2, 5]) choices.push([part * 10 ** power / time, `${formatQuantity(+(part * 10 ** power).toPrecision(3), unit || "time units")} a second`]);
-  return [...choices, [0, "as fast as it can"]];
+    for (const part of [1, 2, 5]) choices.push(part * 10 ** power / time);
+  return [...choices, 0].map(named);
 }
 
 // The choice nearest to a speed.
