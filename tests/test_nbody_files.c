@@ -582,6 +582,15 @@ static void nbody_command_draws_pictures(void **unused)
     check_same_file_bytes("eight.png", "dots.png", false);
 }
 
+static void nbody_command_reports_three_digits(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("moving.tab"), "1 0 0 0 0 0.5 0\n1 1 0 0 0 -0.3 0\n");
+    nbody_succeeds("-i moving.tab --steps 0");
+    assert_non_null(strstr(out, "\nmomentum      0 0.200 0\n"));
+    assert_non_null(strstr(out, "\nang. momentum 0 0 -0.300\n"));
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
@@ -603,6 +612,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_checks_units),
         cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),
+        cmocka_unit_test(nbody_command_reports_three_digits),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;
