@@ -24,14 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BINS = 32, EDGE_BODIES = 10 };
-static const double FASTEST = 5; /* root mean square speeds */
+enum { PROFILE_BINS = 32, EDGE_BODIES = 10 };
+static const double FASTEST_SHOWN = 5; /* root mean square speeds */
 
-struct profile {
+struct distribution {
     size_t bins;
-    double edge[BINS + 1]; /* radii or speeds, ascending */
-    double bodies[BINS], mass[BINS];
-    double value[BINS]; /* mass per volume, or fraction of the bodies per unit of speed */
+    double edge[PROFILE_BINS + 1]; /* radii or speeds, ascending */
+    double bodies[PROFILE_BINS], mass[PROFILE_BINS];
+    double value[PROFILE_BINS]; /* mass per volume, or fraction of the bodies per unit of speed */
 };
 
 struct profile_body {
@@ -53,10 +53,11 @@ static int compare_profile_bodies(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void set_shells(struct profile *p, size_t n, const struct profile_body *body)
+static void set_shells(struct distribution *p, size_t n, const struct profile_body *body)
 {
     const double last = body[n - 1].at;
-    const size_t most = n / (2 * EDGE_BODIES), between = most < BINS - 2 ? most : BINS - 2;
+    const size_t most = n / (2 * EDGE_BODIES),
+                 between = most < PROFILE_BINS - 2 ? most : PROFILE_BINS - 2;
     p->bins = between ? between + 2 : 1;
     if (between) {
         const double low = body[EDGE_BODIES - 1].at, high = body[n - EDGE_BODIES].at;
@@ -67,19 +68,19 @@ static void set_shells(struct profile *p, size_t n, const struct profile_body *b
     p->edge[p->bins] = last;
 }
 
-static void set_speed_bins(struct profile *p, size_t n, const struct profile_body *body)
+static void set_speed_bins(struct distribution *p, size_t n, const struct profile_body *body)
 {
     double squares = 0;
     for (size_t i = 0; i < n; i++)
         squares += body[i].at * body[i].at;
-    const double top = fmin(body[n - 1].at, FASTEST * sqrt(squares / (double)n));
-    p->bins = BINS;
-    for (size_t k = 0; k <= BINS; k++)
-        p->edge[k] = top * (double)k / BINS;
+    const double top = fmin(body[n - 1].at, FASTEST_SHOWN * sqrt(squares / (double)n));
+    p->bins = PROFILE_BINS;
+    for (size_t k = 0; k <= PROFILE_BINS; k++)
+        p->edge[k] = top * (double)k / PROFILE_BINS;
 }
 
 /* Count sorted bodies: a bin holds its upper edge. */
-static void count_profile_bodies(struct profile *p, size_t n, const struct profile_body *body)
+static void count_profile_bodies(struct distribution *p, size_t n, const struct profile_body *body)
 {
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
@@ -92,7 +93,7 @@ static void count_profile_bodies(struct profile *p, size_t n, const struct profi
     }
 }
 
-static void find_density(struct profile *p, size_t n, struct profile_body *body)
+static void find_density(struct distribution *p, size_t n, struct profile_body *body)
 {
     set_shells(p, n, body);
     count_profile_bodies(p, n, body);
@@ -101,7 +102,7 @@ static void find_density(struct profile *p, size_t n, struct profile_body *body)
             p->mass[k] / (4 * acos(-1) / 3 * (pow(p->edge[k + 1], 3) - pow(p->edge[k], 3)));
 }
 
-static void find_speeds(struct profile *p, size_t n, struct profile_body *body)
+static void find_speed_distribution(struct distribution *p, size_t n, struct profile_body *body)
 {
     set_speed_bins(p, n, body);
     count_profile_bodies(p, n, body);
@@ -127,7 +128,7 @@ static struct profile_body *sort_profile_bodies(const struct particles *b, doubl
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static int write_profile_table(const struct profile *p, bool density, const char *file)
+static int write_profile_table(const struct distribution *p, bool density, const char *file)
 {
     const char *const columns[][5] = {{"speed_low", "speed_high", "bodies", "mass", "distribution"},
                                       {"radius_low", "radius_high", "bodies", "mass", "density"}};
@@ -160,10 +161,10 @@ static void name_profile_axes(const struct units *units, bool density, char x[12
     units_label(y, 128, "fraction of the bodies per unit of speed", per);
 }
 
-static int draw_profile(const struct nbody_job *job, const struct profile *p, bool density,
+static int draw_profile(const struct nbody_job *job, const struct distribution *p, bool density,
                         const char *file)
 {
-    double x[2 * BINS], y[2 * BINS];
+    double x[2 * PROFILE_BINS], y[2 * PROFILE_BINS];
     char title[96], time[48], x_label[128], y_label[128];
     for (size_t k = 0; k < p->bins; k++) {
         x[2 * k] = p->edge[k];
@@ -186,7 +187,7 @@ static int draw_profile(const struct nbody_job *job, const struct profile *p, bo
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int write_profile(const struct nbody_job *job, const struct profile *p, bool density,
+static int write_profile(const struct nbody_job *job, const struct distribution *p, bool density,
                          const char *file)
 {
     return cli_has_suffix(file, ".csv") ? write_profile_table(p, density, file)
@@ -195,7 +196,7 @@ static int write_profile(const struct nbody_job *job, const struct profile *p, b
 
 int nbody_profile_write(const struct nbody_job *job, const double centre[3], const char *file)
 {
-    struct profile p = {.bins = 0};
+    struct distribution p = {.bins = 0};
     struct profile_body *body = sort_profile_bodies(&job->bodies, job->bodies.pos, centre);
     if (!body)
         return CLI_FAILED;
@@ -206,12 +207,12 @@ int nbody_profile_write(const struct nbody_job *job, const double centre[3], con
 
 int nbody_speeds_write(const struct nbody_job *job, const char *file)
 {
-    struct profile p = {.bins = 0};
+    struct distribution p = {.bins = 0};
     struct profile_body *body =
         sort_profile_bodies(&job->bodies, job->bodies.vel, (const double[3]){0});
     if (!body)
         return CLI_FAILED;
-    find_speeds(&p, job->bodies.n, body);
+    find_speed_distribution(&p, job->bodies.n, body);
     free(body);
     return write_profile(job, &p, false, file);
 }
