@@ -85,8 +85,8 @@ static void life_report_text(const struct life_job *job, const char *device, uin
         fprintf(fp, ", from %s to %s", life_job_generation_text(job, job->started, from),
                 life_job_generation_text(job, life_job_generation(job), to));
     fprintf(fp, ", engine %s\n", life_engine_name((enum life_engine)job->engine));
-    fprintf(fp, "%-14s%llu, %.4g %% of the cells\n", "population", (unsigned long long)population,
-            100 * (double)population / cells);
+    fprintf(fp, "%-14s%llu, %s %% of the cells\n", "population", (unsigned long long)population,
+            cli_text_number(&text, 3, 100 * (double)population / cells));
     report_period(job, fp);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));

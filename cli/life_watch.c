@@ -232,6 +232,10 @@ static void append_bar(struct view *v, int row, const char *text)
         append_bytes(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
 }
 
+static const char long_keys[] =
+    " q quit, space pause, s step, + faster, - slower, arrows move, z out, Z in",
+                  short_keys[] = " q quit, space pause, s step, +/- speed, arrows, z/Z zoom";
+
 static void append_status(struct view *v, const char *population)
 {
     char text[300], generation[LIFE_GENERATION_TEXT];
@@ -240,7 +244,7 @@ static void append_status(struct view *v, const char *population)
              v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
              v->paused ? ", paused" : "", 1ull << v->zoom);
     append_bar(v, 1, text);
-    append_bar(v, 2, " q quit, space pause, s step, + faster, - slower, arrows move, z out, Z in");
+    append_bar(v, 2, (size_t)v->columns < strlen(long_keys) ? short_keys : long_keys);
 }
 
 /* Set the visible size; on a bounded plane move the corner so that the view stays inside. */

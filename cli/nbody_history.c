@@ -15,6 +15,7 @@
 #include "nbody_fields.h"
 #include "nbody_page.h"
 #include "nbody_history.h"
+#include "nbody_profile.h"
 #include "nbody_run.h"
 
 #include "core/outfile.h"
@@ -87,12 +88,20 @@ static bool name_begins(const char *file, const char *word)
     return strncmp(name, word, strlen(word)) == 0;
 }
 
+/* True if a plot is of the bodies at the end of the run; else it needs rows over time. */
+static bool plots_the_end(const char *file)
+{
+    return name_begins(file, "profile") || name_begins(file, "speeds");
+}
+
 static int check_plot(const char *file)
 {
+    if (plots_the_end(file))
+        return nbody_profile_check(file);
     if (!name_begins(file, "energy") && !name_begins(file, "energies") &&
         !name_begins(file, "lagrange"))
         return cli_wrong(
-            "--plot: the name '%s' must begin with energy (its error), energies or lagrange, which selects the figure: energy.svg",
+            "--plot: the name '%s' must begin with energy (its error), energies, lagrange, profile or speeds, which selects the figure: energy.svg",
             file);
     if (gnuplot_check(file) < 0)
         return cli_failed_call(NULL);
@@ -126,7 +135,10 @@ int nbody_history_plan(struct nbody_job *job)
 
 bool nbody_history_wanted(const struct nbody_job *job)
 {
-    return job->structure || job->plots.n;
+    bool plot = false;
+    for (size_t i = 0; i < job->plots.n; i++)
+        plot |= !plots_the_end(job->plots.item[i]);
+    return job->structure || plot;
 }
 
 /* ---- Rows. ----------------------------------------------------------------------------------- */
@@ -391,8 +403,21 @@ static int draw_radii(const struct nbody_job *job, const char *file)
         "Lagrangian radii", "radius about the density centre", job->units.length);
 }
 
+static int write_density_profile(const struct nbody_job *job, const char *file)
+{
+    struct nbody_structure s;
+    if (nbody_structure_find(job, NULL, 0, NULL, &s) < 0)
+        return cli_failed_call(NULL);
+    free(s.binary);
+    return nbody_profile_write(job, s.centre, file);
+}
+
 static int draw_plot(const struct nbody_job *job, const char *file)
 {
+    if (name_begins(file, "profile"))
+        return write_density_profile(job, file);
+    if (name_begins(file, "speeds"))
+        return nbody_speeds_write(job, file);
     if (name_begins(file, "energies"))
         return draw_energies(job, file);
     return name_begins(file, "energy") ? draw_energy_error(job, file) : draw_radii(job, file);

@@ -148,6 +148,27 @@ static int check_ensemble_forces(const struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* Reject numbers that no run can use. NAN: the file has none. */
+static int check_metadata_numbers(const struct nbody_job *job)
+{
+    const struct {
+        const char *name, *option;
+        double value;
+        bool wrong;
+    } numbers[] = {
+        {"G", "-G", job->G, !(job->G > 0)},
+        {"softening", "--eps", job->eps, job->eps < 0},
+        {"step", "--dt", job->dt, job->dt == 0},
+        {"accuracy", "--accuracy", job->accuracy, job->accuracy < 0 || job->accuracy > 0.5},
+        {"eta", "--eta", job->eta, job->eta < 0 || job->eta > 1},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].wrong)
+            return cli_failed("%s: invalid metadata: %s is %g; give %s", job->input,
+                              numbers[i].name, numbers[i].value, numbers[i].option);
+    return CLI_DONE;
+}
+
 int nbody_metadata_take(struct nbody_job *job)
 {
     struct differences d = {.n = 0};
@@ -178,11 +199,8 @@ int nbody_metadata_take(struct nbody_job *job)
     take_number(job, NOTE_accuracy, "accuracy", job->accuracy > 0, &job->accuracy, &d);
     take_number(job, NOTE_eta, "eta", job->eta > 0, &job->eta, &d);
     take_softenings(job);
-    if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5 ||
-        job->eta < 0 || job->eta > 1)
-        return cli_failed(
-            "%s: invalid metadata: G %g, softening %g, step %g, accuracy %g, eta %g; give -G, --eps, --dt, --accuracy, --eta",
-            job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
+    if ((status = check_metadata_numbers(job)) != CLI_DONE)
+        return status;
     if ((status = nbody_orbits_place(&job->bodies, job->input, job->G)) != CLI_DONE)
         return status;
     status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),

@@ -312,7 +312,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
             "mass fractions of the Lagrangian radii (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
         CLI_STRINGS(
             0, "plot", "FILE", &job->plots,
-            "figure over time, drawn by gnuplot, repeatable: energy (the error), energies or lagrange (the Lagrangian radii), as .svg, .png or .pdf"),
+            "figure drawn by gnuplot, repeatable; its name selects it: over time energy (the error), energies or lagrange (the Lagrangian radii), at the end profile (density by radius) or speeds (their distribution), as .svg, .png or .pdf; profile and speeds also as tables, .csv"),
         CLI_STRINGS(
             0, "figure", "FILE", &job->figures,
             "figure of the bodies at the end with axes, colour bar and title, drawn by gnuplot, repeatable, as .svg, .png or .pdf; up to 1000 bodies are points, up to 64 with their paths"),

@@ -281,7 +281,8 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
 int nbody_output_finish(struct nbody_job *job)
 {
     int status;
-    if ((job->outputs.n || job->figures.n) && (status = nbody_bodies_fetch(job)) != CLI_DONE)
+    if ((job->outputs.n || job->figures.n || job->plots.n) &&
+        (status = nbody_bodies_fetch(job)) != CLI_DONE)
         return status;
     if ((job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* the state at the stop */

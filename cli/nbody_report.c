@@ -246,10 +246,16 @@ static void energy_text(const struct nbody_job *job, FILE *fp)
         fprintf(fp, "%-14s%.6g -> %.6g\n", "energy", job->start.total, job->end.total);
 }
 
+static void vector_text(const char *name, const double v[3], FILE *fp)
+{
+    struct cli_text x, y, z;
+    fprintf(fp, "%-14s%s %s %s\n", name, cli_text_number(&x, 3, v[0]), cli_text_number(&y, 3, v[1]),
+            cli_text_number(&z, 3, v[2]));
+}
+
 static void nbody_report_text(const struct nbody_job *job, const char *device, FILE *fp)
 {
     struct cli_text text;
-    const double *p = job->end.momentum, *l = job->end.angular_momentum;
     fprintf(fp, "%-14s%s\n", "device", device);
     if (nbody_place(job->engine) == NBODY_ON_HOST)
         fprintf(fp, "%-14son the host, by one thread\n", "place");
@@ -280,8 +286,8 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     fprintf(fp, "%-14s%s\n", "speed", nbody_speed_text(&text, job));
     energy_text(job, fp);
     if (!isnan(job->end.total)) {
-        fprintf(fp, "%-14s%.3g %.3g %.3g\n", "momentum", p[0], p[1], p[2]);
-        fprintf(fp, "%-14s%.3g %.3g %.3g\n", "ang. momentum", l[0], l[1], l[2]);
+        vector_text("momentum", job->end.momentum, fp);
+        vector_text("ang. momentum", job->end.angular_momentum, fp);
         fprintf(fp, "%-14s%s\n", "virial ratio", cli_text_number(&text, 3, job->end.virial_ratio));
     }
     chaos_text(job, fp);

@@ -166,8 +166,10 @@ static void put_line(FILE *fp, const struct gnuplot_line *line, size_t number, b
 static void put_lines(FILE *fp, const struct gnuplot *plot)
 {
     const bool logarithmic = plot->logarithmic && has_positive(plot);
-    fprintf(fp, "set grid lc rgb '%s'\n", plot->page.black ? "#444444" : "#dddddd");
+    fprintf(fp, "set grid lt 1 lc rgb '%s'\n", plot->page.black ? "#444444" : "#dddddd");
     fputs(logarithmic ? "set logscale y\nset format y '10^{%L}'\n" : "set format y '%g'\n", fp);
+    if (plot->logarithmic_x)
+        fputs("set logscale x\nset format x '10^{%L}'\n", fp);
     if (plot->doubling)
         fputs("set logscale x 2\nset format x '%g'\n", fp);
     if (plot->lines == 1)

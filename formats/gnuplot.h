@@ -61,8 +61,9 @@ struct gnuplot_line {
 
 struct gnuplot {
     struct gnuplot_page page;
-    bool logarithmic; /* y axis; only values > 0 are shown. Without any the axis is linear */
-    bool doubling;    /* x axis: logarithmic to base 2, with a mark at each point */
+    bool logarithmic;   /* y axis; only values > 0 are shown. Without any the axis is linear */
+    bool logarithmic_x; /* all x are > 0 */
+    bool doubling;      /* x axis: logarithmic to base 2, with a mark at each point */
     size_t lines;
     const struct gnuplot_line *line;
 };

@@ -129,6 +129,13 @@ void units_density(const struct units *u, char *name, size_t size)
         snprintf(name, size, "%s/%s^2", u->mass, u->length);
 }
 
+void units_mass_density(const struct units *u, char *name, size_t size)
+{
+    *name = 0;
+    if (*u->mass)
+        snprintf(name, size, "%s/%s^3", u->mass, u->length);
+}
+
 void units_energy(const struct units *u, char *name, size_t size)
 {
     const bool compound = strchr(u->time, '/') != NULL;

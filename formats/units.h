@@ -27,10 +27,11 @@ bool units_read(const char *text, void *to, char *why, size_t size);
 /* The label of an axis: "x [au]", or "x" if the unit is NULL or empty. */
 void units_label(char *label, size_t size, const char *quantity, const char *unit);
 
-/* The units of speed, "au/day" or "km/s", of mass per area, "msun/au^2", and of energy, "msun
- * au^2/day^2"; empty if unknown. */
+/* The units of speed, "au/day" or "km/s", of mass per area, "msun/au^2", of mass per volume,
+ * "msun/au^3", and of energy, "msun au^2/day^2"; empty if unknown. */
 void units_speed(const struct units *units, char *name, size_t size);
 void units_density(const struct units *units, char *name, size_t size);
+void units_mass_density(const struct units *units, char *name, size_t size);
 void units_energy(const struct units *units, char *name, size_t size);
 
 /* "12.5 day": a number with a unit; the number alone if the unit is empty. Return `text`. */

@@ -734,19 +734,35 @@ static void press_key(int terminal, const char *keys)
     assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys));
 }
 
-static void check_watch(const char *file, const char *engine, const char *way, const char *block)
+/* Start `stdcl life -p FILE ENGINE WAY` on a terminal of its own. */
+static pid_t start_watch(unsigned short columns, const char *file, const char *engine,
+                         const char *way, int *terminal)
 {
-    struct winsize size = {.ws_row = 25, .ws_col = 100};
-    struct termios before, after;
-    int terminal, status;
+    struct winsize size = {.ws_row = 25, .ws_col = columns};
     put_text(in_folder("gun.rle"), gun);
-    const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+    const pid_t child = forkpty(terminal, NULL, NULL, &size);
     assert_true(child >= 0);
     if (child == 0) {
         if (chdir(files_folder) == 0)
             execl(command, "stdcl", "life", "-p", file, engine, way, (char *)NULL);
         _exit(126);
     }
+    return child;
+}
+
+static void end_watch(pid_t child, int terminal)
+{
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    close(terminal);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void check_watch(const char *file, const char *engine, const char *way, const char *block)
+{
+    struct termios before, after;
+    int terminal;
+    const pid_t child = start_watch(100, file, engine, way, &terminal);
     tcgetattr(terminal, &before);
     assert_true(shows(terminal, block));
     assert_true(shows(terminal, "alive"));
@@ -763,9 +779,27 @@ static void check_watch(const char *file, const char *engine, const char *way, c
     assert_true(shows(terminal, "population"));
     tcgetattr(terminal, &after);
     assert_true(after.c_lflag == before.c_lflag);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    close(terminal);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    end_watch(child, terminal);
+}
+
+/* All keys are named on terminals of 80 and of 60 columns. */
+static void life_command_watch_names_keys(void **state)
+{
+    static const struct {
+        unsigned short columns;
+        const char *last;
+    } terminals[] = {{80, "z out, Z in"}, {60, "arrows, z/Z zoom"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
+        int terminal;
+        const pid_t child =
+            start_watch(terminals[i].columns, "gun.rle", "--engine=auto", "--watch", &terminal);
+        assert_true(shows(terminal, terminals[i].last));
+        press_key(terminal, "q");
+        assert_true(shows(terminal, "\033[?1049l"));
+        assert_true(shows(terminal, "population"));
+        end_watch(child, terminal);
+    }
 }
 
 static void life_command_watches_in_blocks(void **state)
@@ -1291,6 +1325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_counts_late_generations),
         cmocka_unit_test(life_command_sparse_runs_plane),
         cmocka_unit_test(life_command_rejects_bad_combinations),
+        cmocka_unit_test(life_command_watch_names_keys),
         cmocka_unit_test(life_command_watches_in_blocks),
         cmocka_unit_test(life_command_watches_in_braille),
         cmocka_unit_test(life_command_watches_planes),

@@ -37,6 +37,15 @@ static void check_same_file_bytes(const char *one, const char *other, bool same)
     free(bytes2);
 }
 
+static void check_file_has(const char *name, const char *words)
+{
+    char *text = bytes_of(in_folder(name), NULL);
+    ready(text);
+    if (!strstr(text, words))
+        fail_msg("'%s' is not in %s", words, name);
+    free(text);
+}
+
 /* ---- What files remember. -------------------------------------------------------------------- */
 
 static void nbody_files_keep_settings(void **unused)
@@ -147,7 +156,7 @@ static void nbody_command_names_missing_settings(void **unused)
                   "-i unknown.tab --steps 1");
     nbody_succeeds("-i unknown.tab --integrator leapfrog --steps 1 -q");
     put_text(in_folder("odd.tab"), "# G = -1\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n");
-    nbody_refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
+    nbody_refuses(1, "odd.tab: invalid metadata: G is -1; give -G", "-i odd.tab --steps 1");
 }
 
 /* ---- Snapshots. ------------------------------------------------------------------------------ */
@@ -179,10 +188,10 @@ static void nbody_command_rejects_bad_series(void **unused)
     nbody_refuses(2, "--snapshots needs a name with a number field", "-n 8 --snapshots 1 -o s.tab");
     nbody_refuses(2, "--frames numbers pictures", "-n 8 --snapshots 1 -o s-%04d.png");
     nbody_refuses(2, "the name of a series needs exactly one number field, such as %04d",
-                  "-n 8 --snapshots 1 -o s-%d-%d.tab");
+                  "-n 8 -o s-%d-%d.tab");
     nbody_refuses(2, "'s-%100d.tab': the name of a series needs exactly one",
                   "-n 8 -o s-%100d.tab");
-    nbody_refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
+    nbody_refuses(2, "would share one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
     nbody_refuses(2, "'0.001' is shorter than a step, 0.01",
                   "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
     nbody_refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
@@ -286,7 +295,8 @@ static void nbody_command_writes_structure(void **unused)
     load_nbody_file("e.csv", out, sizeof out);
     assert_null(strstr(out, "\n0,3,"));
     assert_non_null(strstr(out, "\n1,3,"));
-    nbody_refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
+    nbody_refuses(2, "give up to 32 ascending numbers above 0",
+                  "-n 8 --structure s.csv --fractions 0.5,0.1");
     nbody_refuses(2, "must end in .csv or .json", "-n 8 --structure s.txt");
     nbody_refuses(2, "or use --structure FILE.json", "-n 8 --csv d.json");
     nbody_refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
@@ -310,6 +320,90 @@ static void nbody_command_draws_figures(void **unused)
     assert_non_null(strstr(out, "50 % of the mass"));
 }
 
+/* ---- Distributions at the end. --------------------------------------------------------------- */
+
+/* Plummer's model as the command makes it: G = M = 1, scale 3 pi / 16, 99.9 % of the mass. */
+static const double MODEL_MASS = 0.999;
+
+static double plummer_scale(void)
+{
+    return 3 * acos(-1) / 16;
+}
+
+static double plummer_bodies_within(double r)
+{
+    const double s = r / sqrt(r * r + plummer_scale() * plummer_scale());
+    return fmin(1, s * s * s / MODEL_MASS);
+}
+
+/* Fraction of bodies slower than v. Within escape speeds q = v / v_escape, the distribution of
+ * speeds at a radius is 512/(7 pi) q^2 (1 - q^2)^(7/2) (Aarseth, Henon & Wielen 1974). The midpoint
+ * rule over mass and over q. */
+static double plummer_bodies_slower(double v)
+{
+    enum { MASSES = 400, SPEEDS = 200 };
+    double sum = 0;
+    for (int i = 0; i < MASSES; i++) {
+        const double m = MODEL_MASS * (i + 0.5) / MASSES, a = plummer_scale(),
+                     r = a / sqrt(pow(m, -2. / 3) - 1), escape = sqrt(2 / sqrt(r * r + a * a)),
+                     top = fmin(1, v / escape), width = top / SPEEDS;
+        for (int k = 0; k < SPEEDS; k++) {
+            const double q = (k + 0.5) * width;
+            sum += q * q * pow(1 - q * q, 3.5) * width;
+        }
+    }
+    return sum * 512 / (7 * acos(-1)) / MASSES;
+}
+
+/* Check each bin's bodies: within five standard deviations of the model. The bins hold `all`
+ * bodies. */
+static void check_distribution(const char *file, const char *header, double all,
+                               double fraction_below(double), bool volume)
+{
+    char *text = bytes_of(in_folder(file), NULL);
+    double low, high, bodies, mass, value, sum = 0, last = 0;
+    int length = 0, rows = 0;
+    ready(text);
+    assert_int_equal(strncmp(text, header, strlen(header)), 0);
+    for (const char *line = text + strlen(header);
+         sscanf(line, "%lf,%lf,%lf,%lf,%lf\n%n", &low, &high, &bodies, &mass, &value, &length) == 5;
+         line += length, rows++) {
+        const double right = all * (fraction_below(high) - fraction_below(low)),
+                     width = volume ? 4 * acos(-1) / 3 * (pow(high, 3) - pow(low, 3)) : high - low;
+        if (fabs(bodies - right) > 5 * sqrt(right) + 1)
+            fail_msg("%s: %g bodies from %g to %g, and not %g", file, bodies, low, high, right);
+        assert_true(low == last && fabs(mass * all - bodies) < 1e-9 * all);
+        assert_true(fabs(value * width * all - bodies) < 1e-9 * all);
+        sum += bodies;
+        last = high;
+    }
+    assert_int_equal(rows, 32);
+    assert_true(sum == all);
+    free(text);
+}
+
+static void nbody_command_tabulates_distributions(void **unused)
+{
+    (void)unused;
+    nbody_succeeds("-n 20000 --steps 0 --plot profile.csv --plot speeds.csv");
+    assert_non_null(strstr(out, "figure        profile.csv\n"));
+    check_distribution("profile.csv", "radius_low,radius_high,bodies,mass,density\n", 20000,
+                       plummer_bodies_within, true);
+    check_distribution("speeds.csv", "speed_low,speed_high,bodies,mass,distribution\n", 20000,
+                       plummer_bodies_slower, false);
+    nbody_succeeds("--ic figure8 --steps 1 --plot profile.csv -q"); /* one ball */
+    load_nbody_file("profile.csv", out, sizeof out);
+    assert_string_equal(strchr(strchr(out, '\n') + 1, '\n'), "\n");
+    nbody_refuses(2, "energies, lagrange, profile or speeds", "-n 8 --plot density.svg");
+    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot profile.eps");
+    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot lagrange.csv");
+    if (run_nbody_command("-n 500 --steps 1 --plot profile.svg --plot speeds.svg") == 1 &&
+        strstr(err, "gnuplot"))
+        return;
+    check_file_has("profile.svg", ">mass density<");
+    check_file_has("speeds.svg", ">fraction of the bodies per unit of speed<");
+}
+
 /* Few bodies have names and paths, many a bar of density; --units names units and sets G, so that
  * the Earth returns after a year. */
 static void nbody_command_draws_axes(void **unused)
@@ -319,10 +413,9 @@ static void nbody_command_draws_axes(void **unused)
         strstr(err, "gnuplot"))
         skip();
     assert_non_null(strstr(out, "figure        s.svg\n"));
-    load_nbody_file("s.svg", out, sizeof out);
-    assert_non_null(strstr(out, "11 bodies, t = 365.2 day"));
-    assert_non_null(strstr(out, ">x [au]<"));
-    assert_non_null(strstr(out, ">Neptune<"));
+    check_file_has("s.svg", "11 bodies, t = 365.2 day");
+    check_file_has("s.svg", ">x [au]<");
+    check_file_has("s.svg", ">Neptune<");
     put_text(in_folder("earth.tab"), "1 0 0 0 0 0 0\n3e-6 1 0 0 0 0.01720209895 0\n");
     nbody_succeeds("-i earth.tab --units au,day,msun --until 365.2568 --integrator ias15 --json");
     json_t *report = nbody_report_json();
@@ -335,12 +428,10 @@ static void nbody_command_draws_axes(void **unused)
     nbody_succeeds("-n 2000 --steps 0 -G 0.00430091 -q -o cluster.tab");
     nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --paper black --figure d.svg");
     assert_non_null(strstr(out, "units         pc, pc/(km/s) and msun: G is 0.0043"));
-    load_nbody_file("d.svg", out, sizeof out);
-    assert_non_null(strstr(out, ">surface density [msun/pc^2]<"));
+    check_file_has("d.svg", ">surface density [msun/pc^2]<");
     nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --colour-by speed "
                    "--figure v.svg -q");
-    load_nbody_file("v.svg", out, sizeof out);
-    assert_non_null(strstr(out, ">speed [km/s]<"));
+    check_file_has("v.svg", ">speed [km/s]<");
     nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
     nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
     nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
@@ -491,6 +582,15 @@ static void nbody_command_draws_pictures(void **unused)
     check_same_file_bytes("eight.png", "dots.png", false);
 }
 
+static void nbody_command_reports_three_digits(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("moving.tab"), "1 0 0 0 0 0.5 0\n1 1 0 0 0 -0.3 0\n");
+    nbody_succeeds("-i moving.tab --steps 0");
+    assert_non_null(strstr(out, "\nmomentum      0 0.200 0\n"));
+    assert_non_null(strstr(out, "\nang. momentum 0 0 -0.300\n"));
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
@@ -504,6 +604,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_distance),
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
+        cmocka_unit_test(nbody_command_tabulates_distributions),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
         cmocka_unit_test(nbody_command_draws_curved_paths),
@@ -511,6 +612,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_checks_units),
         cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),
+        cmocka_unit_test(nbody_command_reports_three_digits),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;

@@ -8,6 +8,8 @@ import contextlib
 import ctypes
 import operator
 import os
+import struct
+import zlib
 from typing import Any, Iterable, TypeVar
 
 from . import _declarations as c
@@ -155,6 +157,16 @@ def sizes(value: Any, what: str) -> tuple[int, ...]:
 def html_table(rows: Iterable[tuple[object, ...]]) -> str:
     """Return an HTML table for notebooks; the first item of each row is its header."""
     return "<table>%s</table>" % "".join("<tr><th>%s</th>%s</tr>" % (head, "".join("<td>%s</td>" % item for item in items)) for head, *items in rows)
+
+
+def png_file(rows: Iterable[bytes], width: int, height: int, palette: bytes = b"") -> bytes:
+    """Return a PNG file of black and white pixels, 8 in a byte, or of bytes that choose colours of `palette`, 3 bytes each."""
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    depth, colour = (8, 3) if palette else (1, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)) +
+            (chunk(b"PLTE", palette) if palette else b"") + chunk(b"IDAT", zlib.compress(b"".join(b"\0" + row for row in rows))) +
+            chunk(b"IEND", b""))
 
 
 def check_version() -> None:

@@ -4,6 +4,7 @@ SPDX-License-Identifier: MIT
 """
 from __future__ import annotations
 
+import base64
 import ctypes
 import math
 import re
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from . import engines
-from ._library import Error, check, html_table, letters, lib, whole
+from ._library import Error, check, html_table, letters, lib, png_file, whole
 from .engines import Engine, Floats
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ Value = TypeVar("Value")
 _MOST_ON_HOST = int(c.CONSTANTS["NBODY_FEW"])
 _ON_VIEW = 0.02  # seconds of steps between two looks at the view
 _EVENTS = ("encounter", "pericentre", "apocentre", "transit", "escape")  # as enum nbody_event_kind
+_STILL, _FEW_DOTS = 480, 1000  # pixels of the side of a still picture; up to this number bodies are dots
+_INFERNO = ((0, 0, 4), (87, 16, 110), (188, 55, 84), (249, 142, 9), (252, 255, 164))  # colours of still pictures
 _PARTS = 256  # of an interval of ias15, while a view is open
 
 
@@ -666,8 +669,9 @@ class NBody(Engine):
     def view(self, address: str = "") -> "Link":
         """Open a live view of the following steps in a web browser, and return its link, which a notebook shows as the view itself.
 
-        address: a port, "unix:PATH", or "" for a free port. close() ends the view; the number of bodies must stay. A notebook on
-        another machine shows the link alone: open it there through the command of the link's `tunnel`.
+        address: a port, "unix:PATH", or "" for a free port. close() ends the view; the number of bodies must stay. Where the view
+        cannot be reached, as in a notebook on another machine or one opened later, the notebook shows a still picture of the bodies
+        and the link: open it there through the command of the link's `tunnel`.
         """
         if self._view is None:
             self._use()
@@ -676,7 +680,7 @@ class NBody(Engine):
             options.points.mass = self._mass.ctypes.data
             self._view, self._shown_n = check(lib.view_open(options)), self.n
             self._show()
-        return Link(check(lib.view_url(self._view, 0)).decode(), check(lib.view_tunnel(self._view)).decode())
+        return Link(check(lib.view_url(self._view, 0)).decode(), check(lib.view_tunnel(self._view)).decode(), self._still_picture)
 
     def _show(self, last: bool = False) -> None:
         """Give the view a frame, if it is due."""
@@ -692,6 +696,18 @@ class NBody(Engine):
         frame.at.time, frame.at.step, frame.at.last = self.time, self.steps, int(last)
         check(lib.view_show_points(self._view, frame))
 
+    def _still_picture(self) -> bytes:
+        """Return a PNG file of the bodies in the x-y plane: brightness grows with the logarithm of the number of bodies in a pixel."""
+        seen = self.pos[np.isfinite(self.pos).all(axis=1), :2]
+        seen = seen - np.median(seen, axis=0) if len(seen) else np.zeros((1, 2))
+        reach = 1.05 * float(np.quantile(np.abs(seen).max(axis=1), 1 if self.n <= _FEW_DOTS else 0.9)) or 1.0
+        count = np.histogram2d(-seen[:, 1], seen[:, 0], bins=_STILL, range=[[-reach, reach]] * 2)[0]
+        if self.n <= _FEW_DOTS:  # dots of 5 x 5 pixels
+            count = np.max([np.roll(count, (down, right), (0, 1)) for down in range(-2, 3) for right in range(-2, 3)], axis=0)
+        shade = np.where(count, 55 + 200 * np.log1p(count) / max(np.log1p(count.max()), 1e-9), 0).astype(np.uint8)
+        palette = np.stack([np.interp(np.arange(256), np.linspace(0, 255, len(_INFERNO)), part) for part in zip(*_INFERNO)], axis=1)
+        return png_file((row.tobytes() for row in shade), _STILL, _STILL, palette.astype(np.uint8).tobytes())
+
     def _repr_html_(self) -> str:
         if not self.n:
             return html_table([("bodies", 0)])
@@ -700,17 +716,23 @@ class NBody(Engine):
 
 
 class Link(str):
-    """The link of a live view; a notebook shows the view in a frame."""
+    """The link of a live view; a notebook shows the view in a frame, or a still picture where the view cannot be reached."""
 
     tunnel: str  # the command that makes the link work from another machine
+    _still: Callable[[], bytes]
 
-    def __new__(cls, url: str, tunnel: str) -> "Link":
+    def __new__(cls, url: str, tunnel: str, still: Callable[[], bytes]) -> "Link":
         link = super().__new__(cls, url)
-        link.tunnel = tunnel
+        link.tunnel, link._still = tunnel, still
         return link
 
+    def _repr_png_(self) -> bytes:
+        return self._still()
+
     def _repr_html_(self) -> str:
-        return '<iframe src="%s" title="Live view" style="width: 100%%; height: 560px; border: 0"></iframe>' % self
+        return ('<object data="%s" type="text/html" title="Live view" style="width: 100%%; height: 560px">'
+                '<img src="data:image/png;base64,%s" alt="The bodies when this was shown"><br>Live view: <a href="%s">%s</a></object>'
+                % (self, base64.b64encode(self._still()).decode(), self, self))
 
 
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:

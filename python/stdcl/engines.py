@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import signal
-import struct
 import threading
-import zlib
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Owner, check, html_table, letters, lib, whole
+from ._library import Owner, check, html_table, letters, lib, png_file, whole
 from .arrays import Array, allocate, allocate_flagged, allocate_image  # noqa: F401
 
 if TYPE_CHECKING:
@@ -149,13 +147,7 @@ class Life(Engine):
         return cells
 
     def _repr_png_(self) -> bytes:
-        rows = np.packbits(~self.cells, axis=1)
-        data = b"".join(b"\0" + row.tobytes() for row in rows)
-
-        def chunk(kind: bytes, body: bytes) -> bytes:
-            return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-        return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 1, 0, 0, 0, 0)) +
-                chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+        return png_file((row.tobytes() for row in np.packbits(~self.cells, axis=1)), self.width, self.height)
 
 
 class Gas(Engine):

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import base64
 import ctypes
 import gc
 import os
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import urllib.request
 import warnings
+import zlib
 
 import numpy as np
 
@@ -668,7 +670,11 @@ def test_view_of_bodies_opens():
             assert "libwebsockets" in str(missing) or "libstdcl_view" in str(missing), missing
             return
         assert link.startswith("http://127.0.0.1:") and sim.view() == link
-        assert '<iframe src="%s"' % link in link._repr_html_() and link.tunnel.startswith("ssh -N -L ")
+        assert '<object data="%s"' % link in link._repr_html_() and link.tunnel.startswith("ssh -N -L ")
+        png = link._repr_png_()
+        assert png[:4] == b"\x89PNG" and base64.b64encode(png).decode() in link._repr_html_()
+        shades = zlib.decompress(png[png.index(b"IDAT") + 4:-16])  # 3 dots of 5 x 5 pixels on black
+        assert len(shades) == 480 * 481 and len(shades) - shades.count(0) == 75
         with urllib.request.urlopen(link.split("#")[0]) as page:  # a notebook's server is on this machine
             assert "frame-ancestors http://localhost:* http://127.0.0.1:*;" in page.headers["content-security-policy"]
         sim.integrate(1)
@@ -676,6 +682,8 @@ def test_view_of_bodies_opens():
         sim.step(100)
         sim.remove(2)
         refused(stdcl.Error, "the view shows 3 bodies", sim.step)
+        sim.pos = np.full((sim.n, 3), np.nan)
+        assert link._repr_png_()[:4] == b"\x89PNG"
 
 
 def test_glider_flies():

@@ -20,6 +20,9 @@ import threading
 SITE, AXE = sys.argv[1:3]
 PAGES = sys.argv[3:] or sorted(os.path.relpath(p, SITE) for p in glob.glob(SITE + "/**/*.html", recursive=True)
                                if not p.endswith(("/404.html", "/collision.html")))
+missing = [page for page in PAGES if not os.path.exists(os.path.join(SITE, page))]
+if missing or not PAGES:
+    sys.exit("%s has no page %s; build the site first" % (SITE, ", ".join(missing) or "at all"))
 SECONDS = 60 + 20 * len(PAGES)  # for all pages
 
 RUNNER = r"""<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>axe</title><iframe id="f" width="1200" height="900"></iframe><script>

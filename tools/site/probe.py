@@ -2,22 +2,27 @@
 """probe.py - tests a site in a browser: at 375 pixels no page scrolls sideways, and in light and in dark all text has the contrast
 of WCAG 2, level AA, to its background. The browser, Chromium, fetches pages from this program on the loopback interface.
 
-usage: tools/site/probe.py SITE [PAGE...]     (default: the pages of the menu and three of the manual)
+usage: tools/site/probe.py SITE [PAGE...]     (default: all pages)
 SPDX-License-Identifier: MIT
 """
 import functools
+import glob
 import html
 import http.server
 import json
+import os
 import re
 import subprocess
 import sys
 import threading
 
 SITE = sys.argv[1]
-PAGES = sys.argv[2:] or ["index.html", "docs/index.html", "docs/nbody.html", "docs/options.html", "docs/command.html", "docs/files.html",
-                         "docs/gallery/index.html", "benchmarks/index.html", "man/index.html", "man/clmalloc.3.html", "man/nbody_create.3.html",
-                         "man/stdcl-nbody.1.html", "CHANGELOG.html"]
+PAGES = sys.argv[2:] or sorted(os.path.relpath(p, SITE) for p in glob.glob(SITE + "/**/*.html", recursive=True)
+                               if not p.endswith("/collision.html"))
+missing = [page for page in PAGES if not os.path.exists(os.path.join(SITE, page))]
+if missing or not PAGES:
+    sys.exit("%s has no page %s; build the site first" % (SITE, ", ".join(missing) or "at all"))
+AT_ONCE = 20  # pages in one document of the browser
 WIDTH = 375
 
 FRAME = '<iframe style="border:0;height:800px;width:%dpx" data-page="%s" src="%s"></iframe>'
@@ -76,9 +81,10 @@ window.onload = () => { // after all frames; what is printed is the page after t
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
-        if self.path != "/probe.html":
+        if not self.path.startswith("/probe.html?"):
             return super().do_GET()
-        text = (PROBE % (WIDTH, len(PAGES), "".join(FRAME % (WIDTH, page, page) for page in PAGES))).encode()
+        some = PAGES[int(self.path.split("?")[1]):][:AT_ONCE]
+        text = (PROBE % (WIDTH, len(some), "".join(FRAME % (WIDTH, page, page) for page in some))).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(text)))
@@ -91,13 +97,23 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=SITE))
 threading.Thread(target=server.serve_forever, daemon=True).start()
-said = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom", "http://127.0.0.1:%d/probe.html" % server.server_port],
-                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=280).stdout
+
+
+def probe(first):
+    """Return the findings on the pages from number `first`."""
+    said = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom",
+                           "http://127.0.0.1:%d/probe.html?%d" % (server.server_port, first)],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=280).stdout
+    answer = re.search(r'<pre id="found">(.*?)</pre>', said, re.S)
+    if not answer:
+        sys.exit("the browser gave no answer for the pages from %s" % PAGES[first])
+    result = json.loads(html.unescape(answer.group(1)))
+    assert result["pages"] == len(PAGES[first:first + AT_ONCE])
+    return result["found"]
+
+
+found = [one for first in range(0, len(PAGES), AT_ONCE) for one in probe(first)]
 server.shutdown()
-answer = re.search(r'<pre id="found">(.*?)</pre>', said, re.S)
-if not answer:
-    sys.exit("the browser gave no answer")
-result = json.loads(html.unescape(answer.group(1)))
-if result["found"]:
-    sys.exit("\n".join(result["found"]))
-print("%d pages: none wider than %d pixels, contrast as in WCAG 2 AA in light and dark" % (result["pages"], WIDTH))
+if found:
+    sys.exit("\n".join(found))
+print("%d pages: none wider than %d pixels, contrast as in WCAG 2 AA in light and dark" % (len(PAGES), WIDTH))

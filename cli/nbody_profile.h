@@ -1,0 +1,19 @@
+/* nbody_profile.h - distributions of bodies at the end of `stdcl nbody`: --plot profile, speeds.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_PROFILE_H
+#define STDCL_CLI_NBODY_PROFILE_H
+
+struct nbody_job;
+
+/* Check the name of a plot of a distribution before the run: .csv, or a suffix of gnuplot's. Return
+ * an exit status, after printing a message. */
+int nbody_profile_check(const char *file);
+
+/* Write the distribution of the bodies fetched last, as a table (.csv) or a figure: the mass
+ * density by the radius about `centre`, or the fraction of bodies by speed. Return an exit status,
+ * after printing a message. */
+int nbody_profile_write(const struct nbody_job *job, const double centre[3], const char *file);
+int nbody_speeds_write(const struct nbody_job *job, const char *file);
+
+#endif
