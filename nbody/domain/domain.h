@@ -1,5 +1,6 @@
 /* domain.h - which device of which rank owns which bodies, and the exchange between them.
  *
+ *   slices.c     the bodies that each rank passes and receives
  *   ranks.c      the partition of rows among devices and ranks; messages between ranks
  *   allgather.c  positions of all bodies to all devices
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
@@ -25,6 +26,7 @@ struct update;
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
     struct ranks *ranks;     /* NULL with one rank */
+    size_t *slice;           /* first body of each rank's slice, and n; NULL: all ranks pass all */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
     cl_uint key_words;       /* of the keys of domains, as in struct tree */
@@ -68,6 +70,41 @@ struct nbody_asked {
     int32_t stop;
 };
 int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
+
+/* ---- slices.c -------------------------------------------------------------------------------- */
+
+/* Collective. EINVAL unless the ranks' slices first .. first + count - 1 follow one another and are
+ * all n bodies; else *firsts, which the caller frees, has the first body of each rank, and n. call:
+ * the function named in messages. open: as the options say; nb->domain.slice stays NULL if the
+ * ranks pass all bodies. */
+int nbody_slices_check(stdcl_world *world, const char *call, size_t n, size_t first, size_t count,
+                       size_t **firsts);
+int nbody_slices_open(struct nbody *nb, const struct nbody_options *o);
+void nbody_slices_free(struct nbody *nb);
+
+/* First body and number of bodies of this rank's slice: 0 and n without slices. */
+size_t nbody_slices_first(const struct nbody *nb);
+size_t nbody_slices_count(const struct nbody *nb);
+
+/* Collective. Call work(value, arg) on one rank after the other, each with the value that the
+ * previous rank left; then all ranks have the last rank's value. For sums in a fixed order. */
+int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
+                         void (*work)(void *value, void *arg), void *arg);
+
+/* Number of rows in arrays by row that the caller's arrays are made from, and the first of them:
+ * this rank's rows; without slices n and 0. */
+size_t nbody_slices_rows(const struct nbody *nb);
+size_t nbody_slices_row_base(const struct nbody *nb);
+
+/* Collective, with slices. Give each rank the values rows[][numbers] of its rows, in the initial
+ * order, where row i is body i. */
+int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, double *rows);
+
+/* From rows to the caller's array out[][numbers]. allocate: return the array by row, which is `out`
+ * without slices, and belongs to the caller with slices; NULL: out of memory. finish: collective;
+ * fill `out`, in the caller's order. */
+double *nbody_slices_allocate(const struct nbody *nb, size_t numbers, double *out);
+int nbody_slices_finish(struct nbody *nb, size_t numbers, double *rows, double *out);
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 

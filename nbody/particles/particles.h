@@ -54,7 +54,7 @@ int nbody_particles_allocate(struct nbody *nb);
 int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p);
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p);
 
-/* Write the caller's bodies to the devices. */
+/* Write the caller's bodies, all or this rank's slice, to the devices. Collective with slices. */
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
                            const double (*vel)[3]);
 void nbody_particles_free(struct nbody *nb);
@@ -77,14 +77,14 @@ struct units {
 
 /* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
  * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
- * the largest coordinate may reach 2^20. */
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
-                                const double centre[3], int bits, const struct nbody_field *fields,
-                                size_t nfields);
+ * the largest coordinate may reach 2^20. Collective; the ranks pass their bodies, n of them. */
+int nbody_units_choose(stdcl_world *world, double G, size_t n, const double *mass,
+                       const double (*pos)[3], const double centre[3], int bits,
+                       const struct nbody_field *fields, size_t nfields, struct units *units);
 
 /* EINVAL if a body is so far from the others that their positions would coincide in the engine's
- * precision. */
-int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
+ * precision. Collective with slices; pos: of this rank's slice. */
+int nbody_units_check(const struct nbody *nb, const double (*pos)[3]);
 
 /* Return the power of two that converts length^l time^t from the engine's units to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
