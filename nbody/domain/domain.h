@@ -82,10 +82,6 @@ int nbody_slices_check(stdcl_world *world, const char *call, size_t n, size_t fi
 int nbody_slices_open(struct nbody *nb, const struct nbody_options *o);
 void nbody_slices_free(struct nbody *nb);
 
-/* First body and number of bodies of this rank's slice: 0 and n without slices. */
-size_t nbody_slices_first(const struct nbody *nb);
-size_t nbody_slices_count(const struct nbody *nb);
-
 /* Collective. Call work(value, arg) on one rank after the other, each with the value that the
  * previous rank left; then all ranks have the last rank's value. For sums in a fixed order. */
 int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
@@ -96,15 +92,16 @@ int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
 size_t nbody_slices_rows(const struct nbody *nb);
 size_t nbody_slices_row_base(const struct nbody *nb);
 
-/* Collective, with slices. Give each rank the values rows[][numbers] of its rows, in the initial
- * order, where row i is body i. */
+/* Collective, with slices. to_rows: give each rank the values rows[][numbers] of its rows, in the
+ * initial order, where row i is body i. from_rows: give each rank the values of its slice; body:
+ * the bodies of this rank's rows, NULL in the initial order. */
 int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, double *rows);
+int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body,
+                           const double *rows, double *slice);
 
-/* From rows to the caller's array out[][numbers]. allocate: return the array by row, which is `out`
- * without slices, and belongs to the caller with slices; NULL: out of memory. finish: collective;
- * fill `out`, in the caller's order. */
+/* Return the array by row that the caller's array out[][numbers] is made from: `out` without
+ * slices; otherwise a new one, which the caller frees. NULL: out of memory. */
 double *nbody_slices_allocate(const struct nbody *nb, size_t numbers, double *out);
-int nbody_slices_finish(struct nbody *nb, size_t numbers, double *rows, double *out);
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 

@@ -68,18 +68,6 @@ int nbody_slices_open(struct nbody *nb, const struct nbody_options *o)
                   : 0;
 }
 
-size_t nbody_slices_first(const struct nbody *nb)
-{
-    return nb->domain.slice ? nb->domain.slice[world_rank(nb->world)] : 0;
-}
-
-size_t nbody_slices_count(const struct nbody *nb)
-{
-    const size_t *first = nb->domain.slice;
-    const int rank = world_rank(nb->world);
-    return first ? first[rank + 1] - first[rank] : nb->n;
-}
-
 /* ---- In the order of ranks. ------------------------------------------------------------------ */
 
 static int slices_wait(stdcl_world *world, world_request *request)
@@ -287,22 +275,17 @@ double *nbody_slices_allocate(const struct nbody *nb, size_t numbers, double *ou
     return rows;
 }
 
-int nbody_slices_finish(struct nbody *nb, size_t numbers, double *rows, double *out)
+int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body,
+                           const double *rows, double *slice)
 {
-    if (!nb->domain.slice)
-        return nbody_ranks_spread(nb, out, numbers * sizeof *out, 1) == 0
-                   ? nbody_hilbert_unsort(nb, out, numbers)
-                   : -1;
-    const size_t base = nbody_slices_row_base(nb);
-    return delivery_run(
-        &(struct delivery){.nb = nb,
-                           .first = nb->domain.slice,
-                           .count = nbody_slices_rows(nb),
-                           .body = nb->particles.sorted ? nb->particles.body + base : NULL,
-                           .base = base,
-                           .numbers = numbers,
-                           .from = rows,
-                           .to = out});
+    return delivery_run(&(struct delivery){.nb = nb,
+                                           .first = nb->domain.slice,
+                                           .count = nbody_slices_rows(nb),
+                                           .body = body,
+                                           .base = nbody_slices_row_base(nb),
+                                           .numbers = numbers,
+                                           .from = rows,
+                                           .to = slice});
 }
 
 void nbody_slices_free(struct nbody *nb)

@@ -121,8 +121,9 @@ void nbody_hilbert_free(struct nbody *nb);
 int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
                             const size_t *new_first, char *all);
 
-/* Reorder of[n][numbers] from storage order to the order of bodies. */
-int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
+/* Collective. Fill the caller's array out[][numbers], in the caller's order, from the array by row
+ * that nbody_slices_allocate returned. */
+int nbody_particles_return(struct nbody *nb, size_t numbers, const double *rows, double *out);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 

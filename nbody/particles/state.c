@@ -72,7 +72,7 @@ static int state_copy(struct nbody *nb, bool pos, double (*out)[3])
     if (nb->domain.slice)
         status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = nbody_slices_finish(nb, 3, rows, *out);
+        status = nbody_particles_return(nb, 3, rows, *out);
     if (nb->domain.slice)
         free(rows);
     return status;

@@ -85,7 +85,7 @@ static int forces_copy(struct nbody *nb, bool acc, double *out)
     if (nb->domain.slice)
         status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = nbody_slices_finish(nb, numbers, rows, out);
+        status = nbody_particles_return(nb, numbers, rows, out);
     if (nb->domain.slice)
         free(rows);
     return status;
