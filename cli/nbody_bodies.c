@@ -7,6 +7,7 @@
  */
 #include "command.h"
 #include "alloc.h"
+#include "files.h"
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
@@ -19,6 +20,7 @@
 
 #include "core/device_info.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -63,34 +65,80 @@ static void show_message(struct cli_progress *progress, const struct nbody_job *
         cli_line_draw(what);
 }
 
+/* True if an option needs all bodies on one host. */
+static bool needs_whole_bodies(const struct nbody_job *job)
+{
+    return job->resume || job->checkpoint || job->check || job->check_step ||
+           job->direct_energies || job->collide || job->event_rules.n || job->stop_rules.n ||
+           job->stop_distance > 0 || job->structure || job->elements || job->forces ||
+           job->plots.n || job->figures.n || job->window.wanted || job->window.record ||
+           *job->fields.forces || job->megno || !isnan(job->heaviest) || !(job->eps > 0);
+}
+
+/* True if each rank may hold a slice of the bodies. Rank 0 looks at the files. */
+static bool may_divide_bodies(const struct nbody_job *job)
+{
+    bool may = world_size(cli_world) > 1 && !needs_whole_bodies(job);
+    for (size_t i = 0; i < job->outputs.n && may; i++) {
+        const struct cli_output *o = &job->outputs.item[i];
+        may = o->kind == CLI_OUTPUT_SERIES || o->kind == CLI_OUTPUT_TABLE ||
+              (o->kind == CLI_OUTPUT_STATE && cli_output_is_regular(o->file));
+    }
+    return world_broadcast(cli_world, 0, &may, sizeof may) == 0 && may;
+}
+
 static int generate_bodies(struct nbody_job *job)
 {
     struct cli_progress progress;
     char what[64];
     struct particles *b = &job->bodies;
     const size_t n = job->n ? job->n : recipes[job->model].n;
-    const int status = cli_memory_for(n, 7 * sizeof(double), "bodies");
+    if (isnan(job->eps))
+        job->eps = recipes[job->model].eps;
+    const bool divided = n >= (size_t)world_size(cli_world) && may_divide_bodies(job) &&
+                         !nbody_model_bodies((enum nbody_model)job->model);
+    *b = (struct particles){.n = n};
+    if (divided)
+        particles_set_part(b, n, (size_t)world_rank(cli_world), (size_t)world_size(cli_world));
+    const int status = cli_memory_for(b->n, 7 * sizeof(double), "bodies");
     if (status != CLI_DONE)
         return status;
-    *b = (struct particles){.mass = malloc(n * sizeof *b->mass),
-                            .pos = malloc(n * sizeof *b->pos),
-                            .vel = malloc(n * sizeof *b->vel),
-                            .n = n};
+    b->mass = malloc(b->n * sizeof *b->mass);
+    b->pos = malloc(b->n * sizeof *b->pos);
+    b->vel = malloc(b->n * sizeof *b->vel);
     if (!b->mass || !b->pos || !b->vel)
-        return cli_failed("out of memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
+        return cli_failed("out of memory for %zu bodies of %zu bytes", b->n, 7 * sizeof(double));
     snprintf(what, sizeof what, "generating %zu bodies", n);
     show_message(&progress, job, what);
-    const int made =
-        nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel);
+    const int made = nbody_initial_slice(divided ? cli_world : NULL, (enum nbody_model)job->model,
+                                         n, job->seed, b->first, b->n, b->mass, b->pos, b->vel);
     cli_progress_end(&progress);
     return made < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* Read this rank's slice of a file, or all of it: softening and step are estimated from all bodies,
+ * and most formats are read whole. 0, or -1 with an error. */
+static int read_slice(struct nbody_job *job)
+{
+    const bool divided = job->eps > 0 && !isnan(job->dt) && may_divide_bodies(job);
+    if (!divided)
+        return particles_read(job->input, &job->bodies);
+    const int read = particles_read_part(job->input, (size_t)world_rank(cli_world),
+                                         (size_t)world_size(cli_world), &job->bodies);
+    uint64_t whole = read < 0 && clerrno == ENOTSUP;
+    if (world_add(cli_world, &whole, 1) != 0)
+        return -1;
+    if (!whole)
+        return world_reduce_status(cli_world, read);
+    particles_free(&job->bodies);
+    return particles_read(job->input, &job->bodies);
 }
 
 static int read_input_bodies(struct nbody_job *job)
 {
     struct cli_progress progress;
     show_message(&progress, job, "reading the bodies");
-    const int read = particles_read(job->input, &job->bodies);
+    const int read = read_slice(job);
     cli_progress_end(&progress);
     job->precision_noted = job->precision == NOT_GIVEN;
     return read < 0 ? cli_failed_call(NULL) : nbody_metadata_take(job);
@@ -105,7 +153,7 @@ int nbody_job_bodies(struct nbody_job *job)
         status = generate_bodies(job);
     else
         status = read_input_bodies(job);
-    job->n = job->bodies.n;
+    job->n = particles_all(&job->bodies);
     job->n_start = job->resumed ? job->n_start : job->n;
     job->time_start = job->bodies.time;
     return status;
@@ -330,8 +378,6 @@ static int choose_precision(struct nbody_job *job, enum nbody_precision wanted)
 static int use_recipe(struct nbody_job *job)
 {
     const struct recipe *r = &recipes[job->model];
-    if (isnan(job->eps))
-        job->eps = r->eps;
     if (isnan(job->dt))
         job->dt = maximum_step(
             job,
@@ -494,6 +540,8 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .eta = job->eta,
         .world = cli_world,
         .first_number = 1,
+        .first = job->bodies.first,
+        .count = job->bodies.all ? job->bodies.n : 0,
         .place = may_use_host(job) && job->precision == NBODY_DOUBLE ? NBODY_ON_FASTER
                                                                      : NBODY_ON_DEVICES,
     };

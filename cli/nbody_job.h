@@ -95,7 +95,9 @@ struct nbody_job {
     size_t trails; /* points of a path drawn */
 
     /* Results and state of the run. */
-    struct particles bodies; /* positions and velocities as of the last visit */
+    /* Positions and velocities as of the last visit. With several ranks each may hold a slice of
+     * them (bodies.all > 0, nbody_bodies.c); `n` counts all. */
+    struct particles bodies;
     double time_start;
     double last_dt; /* last step, shortened for --until; else dt */
     bool shortened; /* the engine has that shorter step: no checkpoint may hold its state */

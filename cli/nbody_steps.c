@@ -6,6 +6,7 @@
 #include "command.h"
 #include "json.h"
 #include "message.h"
+#include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_run.h"
 
@@ -43,32 +44,50 @@ static bool is_lost_to_rounding(const double *pos, const double *vel, double dt)
     return moves;
 }
 
+static void steps_join_sums(void *a, const void *b, void *count)
+{
+    for (size_t k = 0; k < *(const size_t *)count; k++)
+        ((double *)a)[k] += ((const double *)b)[k];
+}
+
+/* Add up the sums over the ranks' slices of the bodies. */
+static void steps_add_slices(const struct particles *b, double *sum, size_t count)
+{
+    if (b->all)
+        (void)world_reduce(cli_world, sum, count * sizeof *sum, steps_join_sums, &count);
+}
+
 static void warn_of_rounding(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    size_t lost = 0;
+    const size_t n = job->n;
+    double lost = 0;
     for (size_t i = 0; i < b->n; i++)
         lost += is_lost_to_rounding(b->pos[i], b->vel[i], job->dt);
-    if (lost > (b->n > FEW ? b->n / 100 : 0))
+    steps_add_slices(b, &lost, 1);
+    if (lost > (double)(n > FEW ? n / 100 : 0))
         cli_warn(
-            "in single precision a step of %g moves %zu of %zu bodies by less than the rounding error of their coordinates; use --precision double or a longer step",
-            job->dt, lost, b->n);
+            "in single precision a step of %g moves %.0f of %zu bodies by less than the rounding error of their coordinates; use --precision double or a longer step",
+            job->dt, lost, n);
 }
 
 /* Rounding errors grow with the distance from the origin: at FAR radii forces are wrong by 1e-4. */
 static void warn_of_distance(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
+    const double n = (double)job->n;
     double centre[3] = {0}, radius2 = 0, distance2 = 0;
     for (size_t i = 0; i < b->n; i++)
         for (int c = 0; c < 3; c++)
-            centre[c] += b->pos[i][c] / (double)b->n;
+            centre[c] += b->pos[i][c] / n;
+    steps_add_slices(b, centre, 3);
     for (size_t i = 0; i < b->n; i++)
         for (int c = 0; c < 3; c++)
-            radius2 += (b->pos[i][c] - centre[c]) * (b->pos[i][c] - centre[c]) / (double)b->n;
+            radius2 += (b->pos[i][c] - centre[c]) * (b->pos[i][c] - centre[c]) / n;
+    steps_add_slices(b, &radius2, 1);
     for (int c = 0; c < 3; c++)
         distance2 += centre[c] * centre[c];
-    if (b->n > 1 && distance2 > FAR * FAR * radius2)
+    if (job->n > 1 && distance2 > FAR * FAR * radius2)
         cli_warn(
             "the bodies are %.0f times their extent from the origin: rounding in single precision makes forces wrong by 1e-4 or more; use --precision double, or centre the bodies at the origin",
             sqrt(distance2 / radius2));

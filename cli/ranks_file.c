@@ -143,6 +143,22 @@ static int ranks_reduce_status(void *arg, int status)
     return world_reduce_status(cli_world, status);
 }
 
+static int ranks_add_lower(void *arg, unsigned long long own, unsigned long long *lower)
+{
+    const int rank = world_rank(cli_world);
+    unsigned long long *each = calloc((size_t)world_size(cli_world), sizeof *each);
+    int status = each ? 0 : clerror_set(ENOMEM, "out of memory for a number of each rank");
+    (void)arg;
+    status = world_reduce_status(cli_world, status);
+    if (status == 0)
+        status = world_gather(cli_world, &own, sizeof own, each);
+    *lower = 0;
+    for (int k = 0; status == 0 && k < rank; k++)
+        *lower += each[k];
+    free(each);
+    return status;
+}
+
 void cli_ranks_shared_files(bool on)
 {
     static struct outfile_ranks ranks;
@@ -150,6 +166,7 @@ void cli_ranks_shared_files(bool on)
                                    .ranks = world_size(cli_world),
                                    .block = getenv("STDCL_TEST_REBALANCE") ? 4096 : 0,
                                    .broadcast = ranks_broadcast,
-                                   .agree = ranks_reduce_status};
+                                   .agree = ranks_reduce_status,
+                                   .add_lower = ranks_add_lower};
     outfile_together(on && ranks.ranks > 1 ? &ranks : NULL);
 }

@@ -236,6 +236,7 @@ struct sink {
     size_t late;                       /* bytes written since the time limit passed */
     const struct outfile_ranks *ranks; /* or NULL */
     unsigned long long at;             /* of these: position of the next byte */
+    bool divided;                      /* this rank's own bytes (outfile_divide) */
 };
 
 static double (*time_left)(void);
@@ -287,12 +288,16 @@ size_t outfile_own_part(const struct outfile_ranks *r, unsigned long long at, si
     return end - at < size ? (size_t)(end - at) - *skip : size - *skip;
 }
 
-/* Write this rank's blocks of a common file. */
+/* Write this rank's blocks of a common file, or its own bytes. */
 static ssize_t write_blocks(struct sink *sink, const char *data, size_t size)
 {
     size_t done = 0, skip;
     while (done < size && !sink->error) {
-        const size_t own = outfile_own_part(sink->ranks, sink->at, size - done, &skip);
+        size_t own = outfile_own_part(sink->ranks, sink->at, size - done, &skip);
+        if (sink->divided) {
+            own = size - done;
+            skip = 0;
+        }
         const ssize_t n =
             own ? pwrite(sink->fd, data + done + skip, own, (off_t)(sink->at + skip)) : 0;
         if (n < 0 && errno != EINTR)
@@ -540,6 +545,24 @@ static _Thread_local const struct outfile_ranks *together;
 void outfile_together(const struct outfile_ranks *ranks)
 {
     together = ranks;
+}
+
+int outfile_agree(int status)
+{
+    return together ? together->agree(together->arg, status) : status;
+}
+
+int outfile_divide(struct outfile *out, unsigned long long own)
+{
+    unsigned long long lower = 0;
+    fflush(out->fp); /* a failed write is reported by the commit */
+    if (!out->ranks)
+        return 0;
+    if (out->ranks->add_lower(out->ranks->arg, own, &lower) != 0)
+        return -1;
+    out->sink->at += lower;
+    out->sink->divided = true;
+    return 0;
 }
 
 /* The temporary file created by the first rank, and a mark written to it: on another host the same

@@ -69,10 +69,19 @@ struct outfile_ranks {
                      size_t size);       /* broadcast from the first rank; -1 with an error */
     int (*agree)(void *arg, int status); /* -1 on all ranks if it is -1 on one, with its error */
     void *arg;
+    /* Add up `own` over the lower ranks; -1 with an error. Collective. For outfile_divide. */
+    int (*add_lower)(void *arg, unsigned long long own, unsigned long long *lower);
 };
 
 /* Files opened by this thread from now on are written together; NULL: no longer. */
 void outfile_together(const struct outfile_ranks *ranks);
+
+/* Collective, in a file that ranks write together, after bytes that all have produced: from now on
+ * each rank writes `own` bytes of its own, after the bytes of the lower ranks. */
+int outfile_divide(struct outfile *out, unsigned long long own);
+
+/* Collective for files that are written together; else return `status`: see `agree`. */
+int outfile_agree(int status);
 
 /* Number of bytes this rank writes of `size` bytes at a position; *skip: bytes before them that
  * belong to other ranks. */

@@ -137,6 +137,16 @@ int particles_read(const char *file, struct particles *p)
     return finish_reading(p, status);
 }
 
+int particles_read_part(const char *file, size_t part, size_t parts, struct particles *p)
+{
+    memset(p, 0, sizeof *p);
+    int status = particles_npy_read_part(file, part, parts, p);
+    p->format = particles_npy.label.name;
+    if (status < 0)
+        particles_free(p);
+    return status;
+}
+
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p)
 {
     struct reader s;
@@ -171,20 +181,22 @@ static int particles_check(const char *file, const struct particles *p)
 {
     if (p->n == 0)
         return clerror_set(EINVAL, "%s: there are no bodies to write", file);
-    if (p->gas > p->n || p->star > p->n - p->gas)
+    const size_t all = particles_all(p);
+    if (p->gas > all || p->star > all - p->gas)
         return clerror_set(EINVAL,
                            "%s: %zu gas and %zu star bodies are more than the %zu bodies in all",
-                           file, p->gas, p->star, p->n);
+                           file, p->gas, p->star, all);
     if (!isfinite(p->time))
         return clerror_set(EINVAL, "%s: the time is %g; nothing was written", file, p->time);
     for (size_t i = 0; i < p->n; i++) {
         for (int c = 0; c < 7; c++)
             if (!isfinite(particles_value(p, i, c)))
                 return clerror_set(EINVAL, "%s: %s of body %zu is %g; nothing was written", file,
-                                   particles_columns[c], i + 1, particles_value(p, i, c));
+                                   particles_columns[c], p->first + i + 1,
+                                   particles_value(p, i, c));
         if (p->mass[i] < 0)
             return clerror_set(EINVAL, "%s: mass of body %zu is %g; nothing was written", file,
-                               i + 1, p->mass[i]);
+                               p->first + i + 1, p->mass[i]);
     }
     return 0;
 }
@@ -196,8 +208,15 @@ int particles_write(const char *file, const struct particles *p, const char *nam
     if (format && !format->write)
         return clerror_set(ENOTSUP, "%s: %s is only read; bodies are written as %s", file,
                            format->label.title, particles_formats());
-    if (!format || particles_check(file, p) < 0 || outfile_open(&out, file) < 0)
+    if (!format)
         return -1;
+    const int checked = particles_check(file, p);
+    if ((p->all ? outfile_agree(checked) : checked) < 0 || outfile_open(&out, file) < 0)
+        return -1;
+    if (p->all && !out.ranks) {
+        outfile_discard(&out);
+        return clerror_set(ESPIPE, "%s: several ranks can write only a regular file", file);
+    }
     if (format->write(&out, p) == 0)
         return outfile_commit(&out);
     outfile_discard(&out);

@@ -70,6 +70,9 @@ enum particles_also {
  * stars and those between are dark matter; both counts are 0 for bodies from elsewhere. */
 struct particles {
     size_t n;
+    /* Of a rank's slice of `all` bodies: the first of its n bodies. gas and star count all bodies.
+     * all = 0: these are all. */
+    size_t first, all;
     double time;
     double *mass;
     double (*pos)[3];
@@ -101,6 +104,11 @@ struct particles {
  * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM; EIO. */
 int particles_read(const char *file, struct particles *p);
 
+/* As particles_read, but only part `part` of `parts` nearly equal ones: p->first, p->n and p->all
+ * say which. ENOTSUP, for .npy files in Fortran order, pipes, fewer bodies than parts and all other
+ * formats: read all of it. */
+int particles_read_part(const char *file, size_t part, size_t parts, struct particles *p);
+
 /* As particles_read, from memory; `name` stands for the file in messages. */
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p);
 
@@ -121,8 +129,9 @@ int particles_set_note(struct particles *p, enum particles_note note, const char
 int particles_set_number(struct particles *p, enum particles_note note, double value);
 
 /* Write the bodies to `file`, whole or not at all (outfile.h; "-" is standard output), in the
- * named format; NULL: chosen by the suffix. TIPSY holds at most 2^31 - 1 bodies in single
- * precision: a value beyond its range fails with ERANGE. */
+ * named format; NULL: by the suffix. Ranks write their slices together (outfile_together), in a
+ * regular file. TIPSY holds at most 2^31 - 1 bodies in single precision: a value beyond its range
+ * fails with ERANGE. */
 int particles_write(const char *file, const struct particles *p, const char *format);
 
 /* The format for a file's suffix, text if it has none. NULL with ENOTSUP, and a message that lists
@@ -137,6 +146,22 @@ size_t particles_bytes(const char *file, const struct particles *p);
  * call. */
 const char *particles_formats(void);
 const char *particles_readable(void);
+
+/* Set p->first, p->n and p->all to part `part` of `parts` of n bodies: equal numbers, with one more
+ * for the first parts. */
+static inline void particles_set_part(struct particles *p, size_t n, size_t part, size_t parts)
+{
+    const size_t more = n % parts;
+    p->all = n;
+    p->n = n / parts + (part < more);
+    p->first = part * (n / parts) + (part < more ? part : more);
+}
+
+/* Return the number of all bodies, of which *p may be a slice. */
+static inline size_t particles_all(const struct particles *p)
+{
+    return p->all ? p->all : p->n;
+}
 
 /* Free the arrays and empty *p; an empty struct may be freed again. */
 void particles_free(struct particles *p);

@@ -73,8 +73,8 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
 int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind)
 {
     char which[48];
-    snprintf(which, sizeof which, "body %zu%s%s%s", i + 1, kind ? " (" : "", kind ? kind : "",
-             kind ? ")" : "");
+    snprintf(which, sizeof which, "body %zu%s%s%s", p->first + i + 1, kind ? " (" : "",
+             kind ? kind : "", kind ? ")" : "");
     for (int c = 0; c < 7; c++)
         if (!isfinite(particles_value(p, i, c)))
             return clerror_set(EINVAL, "%s: %s of %s is %g", name, particles_columns[c], which,

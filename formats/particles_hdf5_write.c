@@ -173,18 +173,17 @@ static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n,
     return set;
 }
 
-/* Each process writes its blocks of the numbers, which are contiguous from a position that the
- * first process knows. */
-static void put_together(struct writer *w, hid_t set, const void *x, size_t size)
+/* Rows of a data set, and those of them that this process has. */
+struct set_rows {
+    size_t n, first, own;
+};
+
+/* Write `size` bytes at a position: all of them, or this process's blocks. */
+static void put_bytes(struct writer *w, uint64_t at, const void *x, size_t size)
 {
-    const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
-    uint64_t at = offset == HADDR_UNDEF ? UINT64_MAX : (uint64_t)offset;
-    if (w->ranks->broadcast(w->ranks->arg, &at, sizeof at) != 0 || at == UINT64_MAX) {
-        w->failed = true;
-        return;
-    }
-    for (size_t done = 0, skip; done < size && x && !w->lost;) {
-        const size_t own = outfile_own_part(w->ranks, at + done, size - done, &skip);
+    for (size_t done = 0, skip = 0; done < size && x && !w->lost;) {
+        const size_t own =
+            w->p->all ? size - done : outfile_own_part(w->ranks, at + done, size - done, &skip);
         const ssize_t n =
             own ? pwrite(w->fd, (const char *)x + done + skip, own, (off_t)(at + done + skip)) : 0;
         if (n < 0 && errno != EINTR)
@@ -192,6 +191,20 @@ static void put_together(struct writer *w, hid_t set, const void *x, size_t size
         done += n < 0 ? 0 : skip + (size_t)n;
     }
     w->lost = x ? w->lost : ENOMEM; /* reported at the end: all processes continue together */
+}
+
+/* Each process writes its slice or its blocks of the numbers, which are contiguous from a position
+ * that the first process knows. */
+static void put_together(struct writer *w, hid_t set, const void *x, struct set_rows rows,
+                         size_t row)
+{
+    const haddr_t offset = set >= 0 && !w->failed ? H5Dget_offset(set) : HADDR_UNDEF;
+    uint64_t at = offset == HADDR_UNDEF ? UINT64_MAX : (uint64_t)offset;
+    if (w->ranks->broadcast(w->ranks->arg, &at, sizeof at) != 0 || at == UINT64_MAX) {
+        w->failed = true;
+        return;
+    }
+    put_bytes(w, at + rows.first * row, x, rows.own * row);
 }
 
 /* Write rows piece by piece, so that a file that takes too long can be given up. */
@@ -216,54 +229,66 @@ static void put_alone(struct writer *w, hid_t set, hid_t kind, size_t n, hsize_t
     H5Sclose(space);
 }
 
-static void put_set(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
-                    hid_t stored, hid_t kind, const void *x)
+static void put_set(struct writer *w, hid_t group, const char *name, struct set_rows rows,
+                    hsize_t columns, hid_t stored, hid_t kind, const void *x)
 {
-    const hid_t set = w->first && !w->failed && x ? make_set(w, group, name, n, columns, stored)
-                                                  : H5I_INVALID_HID;
+    const hid_t set = w->first && !w->failed && x
+                          ? make_set(w, group, name, rows.n, columns, stored)
+                          : H5I_INVALID_HID;
     note_failure(w, w->first && set < 0);
     if (w->ranks)
-        put_together(w, set, x, n * columns * H5Tget_size(kind));
+        put_together(w, set, x, rows, columns * H5Tget_size(kind));
     else if (!w->failed)
-        put_alone(w, set, kind, n, columns, x);
+        put_alone(w, set, kind, rows.n, columns, x);
     if (set >= 0)
         H5Dclose(set);
 }
 
-static void put_reals(struct writer *w, hid_t group, const char *name, size_t n, hsize_t columns,
-                      const double *x)
+static void put_reals(struct writer *w, hid_t group, const char *name, struct set_rows rows,
+                      hsize_t columns, const double *x)
 {
-    put_set(w, group, name, n, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
+    put_set(w, group, name, rows, columns, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x);
 }
 
-/* Bodies without IDs are numbered from 1, in their order. */
-static void put_ids(struct writer *w, hid_t group, size_t first, size_t n)
+/* Bodies without IDs are numbered from 1, in their order. from: first of the rows in the arrays. */
+static void put_ids(struct writer *w, hid_t group, struct set_rows rows, size_t from)
 {
-    uint64_t *id = malloc(n * sizeof *id);
+    uint64_t *id = malloc((rows.own + 1) * sizeof *id);
     note_failure(w, !id && !w->ranks);
-    for (size_t i = 0; id && i < n; i++)
-        id[i] = w->p->id ? w->p->id[first + i] : first + i + 1;
+    for (size_t i = 0; id && i < rows.own; i++)
+        id[i] = w->p->id ? w->p->id[from + i] : w->p->first + from + i + 1;
     if (id || w->ranks)
-        put_set(w, group, "ParticleIDs", n, 1, H5T_STD_U64LE, H5T_NATIVE_UINT64, id);
+        put_set(w, group, "ParticleIDs", rows, 1, H5T_STD_U64LE, H5T_NATIVE_UINT64, id);
     free(id);
+}
+
+/* Rows of the bodies first .. first + n - 1 of all, and *from: the first of them in the arrays. */
+static struct set_rows own_rows(const struct particles *p, size_t first, size_t n, size_t *from)
+{
+    const size_t begin = first > p->first ? first : p->first,
+                 ends = p->first + p->n < first + n ? p->first + p->n : first + n;
+    *from = ends > begin ? begin - p->first : 0;
+    return (struct set_rows){n, ends > begin ? begin - first : 0, ends > begin ? ends - begin : 0};
 }
 
 static void put_type(struct writer *w, int type, size_t first, size_t n)
 {
     const struct particles *p = w->p;
+    size_t from;
+    const struct set_rows rows = own_rows(p, first, n, &from);
     if (!n)
         return;
     const hid_t group = w->first ? make_group(w, type_names[type]) : H5I_INVALID_HID;
-    put_reals(w, group, "Coordinates", n, 3, p->pos[first]);
-    put_reals(w, group, "Velocities", n, 3, p->vel[first]);
-    put_reals(w, group, "Masses", n, 1, p->mass + first);
-    put_ids(w, group, first, n);
+    put_reals(w, group, "Coordinates", rows, 3, p->pos[from]);
+    put_reals(w, group, "Velocities", rows, 3, p->vel[from]);
+    put_reals(w, group, "Masses", rows, 1, p->mass + from);
+    put_ids(w, group, rows, from);
     if (p->potential)
-        put_reals(w, group, "Potential", n, 1, p->potential + first);
+        put_reals(w, group, "Potential", rows, 1, p->potential + from);
     if (p->softening)
-        put_reals(w, group, "Softenings", n, 1, p->softening + first);
+        put_reals(w, group, "Softenings", rows, 1, p->softening + from);
     if (p->radius)
-        put_reals(w, group, "Radii", n, 1, p->radius + first);
+        put_reals(w, group, "Radii", rows, 1, p->radius + from);
     if (group >= 0)
         H5Gclose(group);
 }
@@ -280,7 +305,7 @@ static void put_front(struct writer *w, const size_t n[TYPES])
 static void put_all(struct writer *w)
 {
     const struct particles *p = w->p;
-    const size_t n[TYPES] = {p->gas, p->n - p->gas - p->star, 0, 0, p->star, 0};
+    const size_t n[TYPES] = {p->gas, particles_all(p) - p->gas - p->star, 0, 0, p->star, 0};
     if (w->first)
         put_front(w, n);
     put_type(w, GAS, 0, p->gas);

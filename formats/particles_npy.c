@@ -30,13 +30,20 @@ static ssize_t particles_npy_pass_on(void *cookie, char *to, size_t size)
     return (ssize_t)n;
 }
 
+static int particles_npy_check_columns(const char *name, const struct npy *in)
+{
+    if (in->cols == 7 && in->rows > 0)
+        return 0;
+    return clerror_set(
+        EINVAL,
+        "%s: is an array of %zu x %zu numbers; bodies are N x 7, mass x y z vx vy vz, with N > 0",
+        name, in->rows, in->cols);
+}
+
 static int particles_npy_check_shape(const struct reader *s, const struct npy *in)
 {
-    if (in->cols != 7 || in->rows == 0)
-        return clerror_set(
-            EINVAL,
-            "%s: is an array of %zu x %zu numbers; bodies are N x 7, mass x y z vx vy vz, with N > 0",
-            s->name, in->rows, in->cols);
+    if (particles_npy_check_columns(s->name, in) < 0)
+        return -1;
     if (s->size >= 0 && npy_bytes(in) > (size_t)s->size)
         return clerror_set(
             EINVAL, "%s: is cut short: %zu x 7 numbers take %zu bytes, and all of it is %lld",
@@ -51,15 +58,17 @@ static void particles_npy_put(struct particles *p, size_t i, const double value[
     memcpy(p->vel[i], value + 4, sizeof *p->vel);
 }
 
-static void particles_npy_spread(const struct npy *in, const void *x, struct particles *p)
+/* Copy `rows` rows, which are all rows in Fortran order. */
+static void particles_npy_spread(const struct npy *in, size_t rows, const void *x, size_t first,
+                                 struct particles *p)
 {
-    for (size_t i = 0; i < in->rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         double value[7];
         for (size_t c = 0; c < 7; c++) {
-            const size_t k = in->fortran ? c * in->rows + i : 7 * i + c;
+            const size_t k = in->fortran ? c * rows + i : 7 * i + c;
             value[c] = in->size == 4 ? (double)((const float *)x)[k] : ((const double *)x)[k];
         }
-        particles_npy_put(p, i, value);
+        particles_npy_put(p, first + i, value);
     }
 }
 
@@ -72,7 +81,7 @@ static int read_matrix(struct reader *s, struct npy *in, struct particles *p)
         return clerror_set(ENOMEM, "%s: out of memory for %zu bodies", s->name, in->rows);
     int status = npy_read(in, x) < 0 || particles_reserve(p, in->rows, s->name) < 0 ? -1 : 0;
     if (status == 0)
-        particles_npy_spread(in, x, p);
+        particles_npy_spread(in, in->rows, x, 0, p);
     free(x);
     for (p->n = 0; status == 0 && p->n < in->rows; p->n++)
         status = particles_check_body(s->name, p, p->n, NULL);
@@ -93,9 +102,62 @@ static int particles_npy_read_npy(struct reader *s, struct particles *p)
     return status;
 }
 
+static int refuse_part(const char *file)
+{
+    return clerror_set(ENOTSUP, "%s: cannot be read in parts", file);
+}
+
+/* Read the rows piece by piece. */
+static int read_part(struct npy *in, size_t part, size_t parts, struct particles *p)
+{
+    enum { PIECE = 1 << 13 };
+    if (particles_npy_check_columns(in->name, in) < 0)
+        return -1;
+    if (in->fortran || in->begin < 0 || in->rows < parts)
+        return refuse_part(in->name);
+    struct particles slice = {.n = 0};
+    particles_set_part(&slice, in->rows, part, parts);
+    void *piece = malloc(PIECE * 7 * sizeof(double));
+    if (!piece)
+        return clerror_set(ENOMEM, "%s: out of memory", in->name);
+    int status = particles_reserve(p, slice.n, in->name);
+    for (size_t done = 0, rows; status == 0 && done < slice.n; done += rows) {
+        rows = slice.n - done < PIECE ? slice.n - done : PIECE;
+        status = npy_read_rows(in, slice.first + done, rows, piece);
+        if (status == 0)
+            particles_npy_spread(in, rows, piece, done, p);
+    }
+    free(piece);
+    p->first = slice.first;
+    p->all = slice.all;
+    for (p->n = 0; status == 0 && p->n < slice.n; p->n++)
+        status = particles_check_body(in->name, p, p->n, NULL);
+    return status;
+}
+
+int particles_npy_read_part(const char *file, size_t part, size_t parts, struct particles *p)
+{
+    struct npy in;
+    struct reader s;
+    if (strcmp(file, "-") == 0 || reader_open(&s, file) < 0)
+        return refuse_part(file);
+    const bool is_npy =
+        s.size >= 0 && reader_need(&s, 6) == 0 && particles_npy_sniff(s.begin, reader_ready(&s));
+    reader_close(&s);
+    if (!is_npy)
+        return refuse_part(file);
+    if (npy_open(&in, file) < 0)
+        return -1;
+    const int status = read_part(&in, part, parts, p);
+    npy_close(&in);
+    return status;
+}
+
 static int write_npy(struct outfile *out, const struct particles *p)
 {
-    npy_write_header(out->fp, sizeof(double), p->n, 7);
+    npy_write_header(out->fp, sizeof(double), particles_all(p), 7);
+    if (p->all && outfile_divide(out, p->n * 7ull * sizeof(double)) < 0)
+        return -1;
     for (size_t i = 0; i < p->n; i++) {
         fwrite(&p->mass[i], sizeof *p->mass, 1, out->fp);
         fwrite(p->pos[i], sizeof *p->pos, 1, out->fp);

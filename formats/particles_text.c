@@ -585,35 +585,75 @@ static const char *write_name(FILE *fp, const char *name, bool column)
     return name[length] ? name + length + 1 : NULL;
 }
 
-static int text_write_text(struct outfile *out, const struct particles *p)
+static void text_put_header(FILE *fp, const struct particles *p, bool column)
+{
+    char time[NUMBER_SIZE + 1];
+    const size_t length = number_print(time, p->time);
+    fprintf(fp, "# %s" COLUMNS "%s\n# time = %.*s\n", column ? "name " : "",
+            p->radius ? RADIUS : "", (int)length, time);
+    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
+        if (p->note[k] && k != NOTE_names)
+            fprintf(fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
+}
+
+/* out: the file behind fp, or NULL. */
+static int text_put_bodies(FILE *fp, struct outfile *out, const struct particles *p, bool column)
 {
     char line[8 * (NUMBER_SIZE + 1)];
     const char *name = p->note[NOTE_names];
-    const bool column = name && !names_begin_with_letters(name);
-    size_t length = number_print(line, p->time);
-    fprintf(out->fp, "# %s" COLUMNS "%s\n# time = %.*s\n", column ? "name " : "",
-            p->radius ? RADIUS : "", (int)length, line);
-    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
-        if (p->note[k] && k != NOTE_names)
-            fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
+    for (size_t i = 0; name && i < p->first; i++)
+        name = strchr(name, ' ') ? strchr(name, ' ') + 1 : NULL;
     for (size_t i = 0; i < p->n; i++) {
-        length = 0;
+        size_t length = 0;
         if (column)
-            name = write_name(out->fp, name ? name : "-", true);
+            name = write_name(fp, name ? name : "-", true);
         for (int c = 0; c < 7; c++) {
             length += number_print(line + length, particles_value(p, i, c));
             line[length++] = ' ';
         }
         if (p->radius)
             length += number_print(line + length, p->radius[i]) + 1;
-        fwrite(line, 1, length - 1, out->fp);
+        fwrite(line, 1, length - 1, fp);
         if (!column)
-            name = write_name(out->fp, name, false);
-        putc('\n', out->fp);
-        if (i % 4096 == 0 && outfile_check(out) < 0)
+            name = write_name(fp, name, false);
+        putc('\n', fp);
+        if (out && i % 4096 == 0 && outfile_check(out) < 0)
             return -1;
     }
     return 0;
+}
+
+static ssize_t text_count(void *bytes, const char *data, size_t size)
+{
+    (void)data;
+    *(unsigned long long *)bytes += size;
+    return (ssize_t)size;
+}
+
+/* The slice's bytes must be known before they are written. */
+static int text_divide(struct outfile *out, const struct particles *p, bool column)
+{
+    static const cookie_io_functions_t functions = {.write = text_count};
+    unsigned long long bytes = 0;
+    FILE *fp = fopencookie(&bytes, "w", functions);
+    if (fp)
+        text_put_bodies(fp, NULL, p, column);
+    const bool counted = fp && fclose(fp) == 0;
+    return outfile_agree(
+               counted ? 0 : clerror_set(ENOMEM, "%s: out of memory: cannot write it", out->name)) <
+                   0
+               ? -1
+               : outfile_divide(out, bytes);
+}
+
+static int text_write_text(struct outfile *out, const struct particles *p)
+{
+    const char *names = p->note[NOTE_names];
+    const bool column = names && !names_begin_with_letters(names);
+    text_put_header(out->fp, p, column);
+    if (p->all && text_divide(out, p, column) < 0)
+        return -1;
+    return text_put_bodies(out->fp, out, p, column);
 }
 
 const struct particles_format particles_text = {

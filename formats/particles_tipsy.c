@@ -231,7 +231,8 @@ static int read_tipsy(struct reader *s, struct particles *p, bool big)
 
 static void tipsy_put_header(char *at, const struct particles *p, bool big)
 {
-    const size_t words[] = {p->n, 3, p->gas, p->n - p->gas - p->star, p->star, 0};
+    const size_t all = particles_all(p),
+                 words[] = {all, 3, p->gas, all - p->gas - p->star, p->star, 0};
     put_double(at, p->time, big);
     for (int i = 0; i < 6; i++)
         put32(at + 8 + 4 * i, (uint32_t)words[i], big);
@@ -246,31 +247,50 @@ static int out_of_range(const char *name, const char *what, size_t i, double val
 
 static int tipsy_check_range(const char *name, const struct particles *p)
 {
-    if (p->n > INT32_MAX)
+    if (particles_all(p) > INT32_MAX)
         return clerror_set(ERANGE,
                            "%s: TIPSY holds %ld bodies at most, not %zu; write text instead", name,
-                           (long)INT32_MAX, p->n);
+                           (long)INT32_MAX, particles_all(p));
     for (size_t i = 0; i < p->n; i++) {
         for (int c = 0; c < USED_FLOATS; c++)
             if (fabs(particles_value(p, i, c)) > FLT_MAX)
-                return out_of_range(name, particles_columns[c], i, particles_value(p, i, c));
+                return out_of_range(name, particles_columns[c], p->first + i,
+                                    particles_value(p, i, c));
         if (p->softening && p->softening[i] > FLT_MAX)
-            return out_of_range(name, "the softening", i, p->softening[i]);
+            return out_of_range(name, "the softening", p->first + i, p->softening[i]);
         if (p->potential && fabs(p->potential[i]) > FLT_MAX)
-            return out_of_range(name, "the potential", i, p->potential[i]);
+            return out_of_range(name, "the potential", p->first + i, p->potential[i]);
     }
     return 0;
+}
+
+static enum kind tipsy_kind(const struct particles *p, size_t i)
+{
+    const size_t place = p->first + i;
+    return place < p->gas ? GAS : place < particles_all(p) - p->star ? DARK : STAR;
+}
+
+/* Bytes of the records of *p. */
+static unsigned long long tipsy_record_bytes(const struct particles *p)
+{
+    unsigned long long bytes = 0;
+    for (size_t i = 0; i < p->n; i++)
+        bytes += record_size[tipsy_kind(p, i)];
+    return bytes;
 }
 
 static int write_tipsy(struct outfile *out, const struct particles *p, bool big)
 {
     char bytes[12 * 4] = {0};
-    if (tipsy_check_range(out->name, p) < 0)
+    const int checked = tipsy_check_range(out->name, p);
+    if ((p->all ? outfile_agree(checked) : checked) < 0)
         return -1;
     tipsy_put_header(bytes, p, big);
     fwrite(bytes, 1, HEADER, out->fp);
+    if (p->all && outfile_divide(out, tipsy_record_bytes(p)) < 0)
+        return -1;
     for (size_t i = 0; i < p->n; i++) {
-        enum kind kind = i < p->gas ? GAS : i < p->n - p->star ? DARK : STAR;
+        const enum kind kind = tipsy_kind(p, i);
         for (int c = 0; c < USED_FLOATS; c++)
             put_float(bytes + 4 * c, (float)particles_value(p, i, c), big);
         memset(bytes + 4 * USED_FLOATS, 0, sizeof bytes - 4 * USED_FLOATS);

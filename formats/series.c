@@ -228,8 +228,8 @@ int series_add(struct series *s, size_t step, const struct particles *p)
     if (!grown)
         return clerror_set(ENOMEM, "%s: out of memory for its index", s->pattern);
     s->file = grown;
-    s->file[s->n] = (struct series_file){s->n,    step,   p->time, p->gas, p->n - p->gas - p->star,
-                                         p->star, p->also};
+    s->file[s->n] = (struct series_file){
+        s->n, step, p->time, p->gas, particles_all(p) - p->gas - p->star, p->star, p->also};
     s->n++;
     return series_write(s);
 }

@@ -642,6 +642,8 @@ module stdcl
     integer(c_int) :: megno = 0
     type(nbody_trace_options) :: trace
     integer(c_int) :: first_number = 0
+    integer(c_size_t) :: first = 0
+    integer(c_size_t) :: count = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -2909,6 +2911,19 @@ module stdcl
       real(c_double), optional :: pos(3, *)
       real(c_double), optional :: vel(3, *)
     end subroutine
+    function nbody_initial_slice(world, model, n, seed, first, count, mass, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_initial_slice
+      type(c_ptr), value :: world
+      integer(c_int), value :: model
+      integer(c_size_t), value :: n
+      integer(c_int64_t), value :: seed
+      integer(c_size_t), value :: first
+      integer(c_size_t), value :: count
+      real(c_double), optional :: mass(*)
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
+    end function
     function nbody_integrator_describe(integrator) bind(C)
       import
       type(c_ptr) :: nbody_integrator_describe

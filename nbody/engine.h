@@ -70,6 +70,18 @@ static inline size_t nbody_number(const struct nbody *nb, size_t i)
     return i + (size_t)nb->first_number;
 }
 
+/* First body and number of bodies of this rank's slice: 0 and n without slices. */
+static inline size_t nbody_slices_first(const struct nbody *nb)
+{
+    return nb->domain.slice ? nb->domain.slice[world_rank(nb->world)] : 0;
+}
+static inline size_t nbody_slices_count(const struct nbody *nb)
+{
+    const size_t *first = nb->domain.slice;
+    const int rank = world_rank(nb->world);
+    return first ? first[rank + 1] - first[rank] : nb->n;
+}
+
 /* Return the time step in engine units. */
 static inline double nbody_engine_dt(const struct nbody *nb)
 {

@@ -567,12 +567,20 @@ struct nbody_case {
     enum nbody_precision precision;
     enum nbody_method method;
     bool one;                                            /* all on rank 0 */
+    bool slices;                                         /* each rank passes a part of the bodies */
     double mass[BODIES], pos[BODIES][3], vel[BODIES][3]; /* at the start */
     double end[BODIES][3], speed[BODIES][3], acc[BODIES][3], potential[BODIES];
     struct nbody_diagnostics energy;
 };
 
-static int nbody_run(struct nbody_case *c, nbody *nb)
+/* A rank's slice of n bodies: rank 0's is the smallest, the last one's the largest. */
+static size_t slice_first(const struct rank_run *r, int rank, size_t n)
+{
+    return n * (size_t)(rank * (rank + 1)) / (size_t)(r->size * (r->size + 1));
+}
+
+/* The arrays of results begin with body `first`. */
+static int nbody_run(struct nbody_case *c, nbody *nb, size_t first)
 {
     if (!nb)
         return -1;
@@ -583,8 +591,8 @@ static int nbody_run(struct nbody_case *c, nbody *nb)
     if (status == 0)
         status = nbody_step(nb, 2);
     if (status == 0)
-        status = nbody_forces(nb, c->acc, c->potential);
-    return status == 0 ? nbody_state(nb, c->end, c->speed) : -1;
+        status = nbody_forces(nb, c->acc + first, c->potential + first);
+    return status == 0 ? nbody_state(nb, c->end + first, c->speed + first) : -1;
 }
 
 /* Samples of some bodies in any order, as pictures need them, equal the whole state, rounded. */
@@ -632,23 +640,31 @@ static int nbody_ranks(struct rank_run *r)
     struct nbody_options options = make_case_nbody(own, cp, r->world);
     const double share[MOST_DEVICES] = {r->rank ? 1e-9 : 1, 1e-9};
     options.shares = own->one ? share : NULL;
-    nbody *nb = nbody_create(&options, own->n, own->mass, (const double(*)[3])own->pos,
-                             (const double(*)[3])own->vel);
+    const size_t first = own->slices ? slice_first(r, r->rank, own->n) : 0,
+                 end = own->slices ? slice_first(r, r->rank + 1, own->n) : BODIES,
+                 count = end - first;
+    options.first = first;
+    options.count = own->slices ? count : 0;
+    nbody *nb =
+        nbody_create(&options, own->n, own->mass + first, (const double(*)[3])(own->pos + first),
+                     (const double(*)[3])(own->vel + first));
     memset(own->end, 0, sizeof own->end);
     memset(own->speed, 0, sizeof own->speed);
     memset(own->acc, 0, sizeof own->acc);
     memset(own->potential, 0, sizeof own->potential);
-    int status = nbody_run(own, nb);
+    int status = nbody_run(own, nb, first);
     if (status == 0)
         status = compare_sample(nb, right, r->rank == 0);
     if (status == 0 && memcmp(&own->energy, &right->energy, sizeof own->energy) != 0)
         status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
-    if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 ||
-                        memcmp(own->speed, right->speed, sizeof own->speed) != 0))
+    if (status == 0 &&
+        (memcmp(own->end[first], right->end[first], count * sizeof *own->end) != 0 ||
+         memcmp(own->speed[first], right->speed[first], count * sizeof *own->speed) != 0))
         status = WRONG("%zu final positions at half the step differ, integrator %d", own->n,
                        (int)own->integrator);
-    if (status == 0 && (memcmp(own->acc, right->acc, sizeof own->acc) != 0 ||
-                        memcmp(own->potential, right->potential, sizeof own->potential) != 0))
+    if (status == 0 && (memcmp(own->acc[first], right->acc[first], count * sizeof *own->acc) != 0 ||
+                        memcmp(own->potential + first, right->potential + first,
+                               count * sizeof *own->potential) != 0))
         status = WRONG("other forces");
     nbody_free(nb);
     clcontext_destroy(cp);
@@ -687,12 +703,86 @@ static void ranks_nbody_bits_are_equal(void **state)
         const struct nbody_options options = make_case_nbody(c, cp, NULL);
         nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
                                  (const double(*)[3])c->vel);
-        works(nbody_run(c, nb));
+        works(nbody_run(c, nb, 0));
         nbody_free(nb);
         works(clcontext_destroy(cp));
         on_some(nbody_ranks, c, i);
+        c->slices = true;
+        if (c->n >= 40 && !orders)
+            ranks_work(counts < SIZES ? 2 : 3 + (int)i % 3, nbody_ranks,
+                       (struct ranks_how){.delay = 300, .seed = (unsigned)i, .arg = c});
         free(c);
     }
+}
+
+/* A model drawn by slices has the bits of the model drawn at once. */
+struct drawn_case {
+    enum nbody_model model;
+    size_t n;
+    double *mass, (*pos)[3], (*vel)[3];
+};
+
+static int draw_slice(struct rank_run *r)
+{
+    const struct drawn_case *right = r->arg;
+    const size_t first = slice_first(r, r->rank, right->n),
+                 count = slice_first(r, r->rank + 1, right->n) - first;
+    double *mass = malloc(count * sizeof *mass);
+    double(*pos)[3] = malloc(count * sizeof *pos), (*vel)[3] = malloc(count * sizeof *vel);
+    int status =
+        nbody_initial_slice(r->world, right->model, right->n, 4, first, count, mass, pos, vel);
+    if (status == 0 && (memcmp(mass, right->mass + first, count * sizeof *mass) != 0 ||
+                        memcmp(pos, right->pos[first], count * sizeof *pos) != 0 ||
+                        memcmp(vel, right->vel[first], count * sizeof *vel) != 0))
+        status = WRONG("model %d: a slice differs from the model", (int)right->model);
+    free(mass), free(pos), free(vel);
+    return status;
+}
+
+static void ranks_nbody_models_are_drawn_by_slices(void **state)
+{
+    (void)state;
+    static const enum nbody_model models[] = {NBODY_PLUMMER, NBODY_HERNQUIST, NBODY_COLLISION};
+    const size_t n = 150001; /* blocks of sums that begin in one slice and end in another */
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct drawn_case c = {models[i], n, malloc(n * sizeof *c.mass), malloc(n * sizeof *c.pos),
+                               malloc(n * sizeof *c.vel)};
+        works(nbody_initial(c.model, n, 4, c.mass, c.pos, c.vel));
+        for (int size = 2; size <= 5; size += 3)
+            ranks_work(size, draw_slice, (struct ranks_how){.arg = &c});
+        free(c.mass), free(c.pos), free(c.vel);
+    }
+}
+
+/* Slices that leave out a body, overlap or are empty end all ranks. */
+static int refuse_slices(struct rank_run *r)
+{
+    static const size_t wrong[][2][2] = {
+        {{0, 50}, {51, 49}}, {{0, 50}, {49, 51}}, {{0, 100}, {100, 0}}, {{0, 50}, {50, 49}}};
+    double mass[100], pos[100][3], vel[100][3];
+    if (nbody_initial(NBODY_PLUMMER, 100, 1, mass, pos, vel) != 0)
+        return -1;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        const size_t first = wrong[k][r->rank][0], count = wrong[k][r->rank][1];
+        const struct nbody_options options = {
+            .dt = 0.01, .world = r->world, .ctx = r->arg, .first = first, .count = count};
+        nbody *nb =
+            nbody_create(&options, 100, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+        const bool refused = !nb && clerrno == EINVAL && strstr(clerror(), "slice");
+        nbody_free(nb);
+        if (!refused ||
+            nbody_initial_slice(r->world, NBODY_PLUMMER, 100, 1, first, count, mass, pos, vel) == 0)
+            return WRONG("slices %zu were not refused: %s", k, clerror());
+    }
+    return 0;
+}
+
+static void ranks_nbody_refuses_wrong_slices(void **state)
+{
+    (void)state;
+    CLCONTEXT *cp = open_rank_devices();
+    ranks_work(2, refuse_slices, (struct ranks_how){.arg = cp});
+    works(clcontext_destroy(cp));
 }
 
 /* A state saved by any number of devices or ranks has equal bytes, and all of them can continue
@@ -1223,6 +1313,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_life_blocks_cells_are_equal),
         cmocka_unit_test(ranks_life_errors_end_all),
         cmocka_unit_test(ranks_nbody_bits_are_equal),
+        cmocka_unit_test(ranks_nbody_models_are_drawn_by_slices),
+        cmocka_unit_test(ranks_nbody_refuses_wrong_slices),
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),
         cmocka_unit_test(ranks_matmul_products_are_right),

@@ -139,6 +139,18 @@ for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct
     grep -v '^#' many.tab >many.rows
     cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
 done
+# Without an output that needs all bodies, each rank has a slice of them.
+for what in "-n 1501 --ic collision --method tree --steps 3 --snapshots 0.05 -o slice-%02d.tab" "-n 700 --method direct --steps 2"; do
+    sampled 2 || continue
+    "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv || bad=1
+    job 0 "" $many "$stdcl" nbody $pick $what -q --share -o many.npy -o many.tipsy -o many.tab -o many.$hdf5 --csv many.csv
+    grep -v '^#' one.tab >one.rows
+    grep -v '^#' many.tab >many.rows
+    cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv || bad=1
+    next="-i one.npy --eps 0.05 --dt 0.01 --steps 2 --method direct"
+    "$stdcl" nbody $pick $next -q -o next.npy && job 0 "" $many "$stdcl" nbody $pick $next -q --share -o parts.npy
+    cmp next.npy parts.npy || bad=1
+done
 unset STDCL_TEST_REBALANCE
 for which in one many; do
     "$stdcl" nbody $pick -i $which.$hdf5 --steps 0 -q -o $which.npy || bad=1

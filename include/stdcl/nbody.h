@@ -258,7 +258,8 @@ struct nbody_options {
      * 0.001, that is 2 pi / eta^1/2 steps per circular orbit. */
     double eta;
     /* Ranks that divide the force sums of fixed steps; NULL: alone. Not owned. All ranks pass equal
-     * bodies. All functions except queries are then collective and give all ranks equal results. */
+     * bodies, or slices (`count`). All functions except queries are then collective and give all
+     * ranks equal results. */
     stdcl_world *world;
     enum nbody_place place;
     struct nbody_whfast_options whfast;
@@ -272,6 +273,13 @@ struct nbody_options {
     struct nbody_trace_options trace;
     /* Number of the first body in messages: 0, as in arrays, or 1 for users who count from 1. */
     int first_number;
+    /* With a world: the slice of the bodies that this rank passes and receives. The arrays of
+     * nbody_create, nbody_state and nbody_forces then hold only the `count` bodies from body
+     * `first` on, and no rank holds arrays of all bodies for its caller. The slices follow one
+     * another in the order of ranks and together are all n bodies. 0 on all ranks: every rank
+     * passes and receives all bodies. Results have equal bits either way. EINVAL: slices that
+     * overlap, leave bodies out or are empty. ENOTSUP: with softening or forces. */
+    size_t first, count;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -325,7 +333,8 @@ struct nbody_options {
  * fails with EINVAL or ENOTSUP, and with ENOEXEC (and the log) if a file does not compile. */
 
 /* Create an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
- * pos[i][0..2], velocity vel[i][0..2], all finite. The caller frees it with nbody_free. Builds the
+ * pos[i][0..2], velocity vel[i][0..2], all finite; with nbody_options.count the arrays hold this
+ * rank's slice. The caller frees it with nbody_free. Builds the
  * kernels and warms them up, which takes about a second; for steps on the host there are none.
  * Bodies at one place do not attract each other, whatever eps.
  *
@@ -392,7 +401,8 @@ int nbody_set_force_callback(nbody *nb,
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 
 /* Copy positions and velocities of the current time to the host, n rows each, in the caller's units
- * and the order of nbody_create. Either may be NULL. */
+ * and the order of nbody_create; with nbody_options.count the rows of this rank's slice. Either may
+ * be NULL. */
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
 /* Copy positions and velocities of `count` bodies in single precision, for pictures: row k is body
@@ -403,7 +413,8 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
                     float (*vel)[3]);
 
 /* Compute every body's acceleration and potential (per unit mass, negative except for logarithmic
- * fields) at the current time, without stepping, into n rows each. Either may be NULL. */
+ * fields) at the current time, without stepping, into n rows each, or those of this rank's slice.
+ * Either may be NULL. */
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
 /* Compute all accelerations `times` times without copies to the host, and return the seconds taken.
@@ -457,7 +468,7 @@ struct nbody_force_errors {
 
 /* Check the accelerations of `samples` bodies drawn at random by `seed`, or of all bodies if
  * samples >= n, on the first device that owns bodies. EINVAL: no samples. ENODEV: the engine has no
- * device. ENOTSUP: the device lacks double precision. ENOMEM. */
+ * device. ENOTSUP: the device lacks double precision, or slices of bodies. ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
 /* Return the method in use, never NBODY_AUTO; and the reason for its choice, owned by the
@@ -834,6 +845,15 @@ enum nbody_model {
  * (nbody_model_bodies); ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
+
+/* Collective. Generate a slice of the n bodies: mass[count], pos[count], vel[count] of the bodies
+ * first .. first + count - 1, with the bits that nbody_initial gives them. The slices of the ranks
+ * of `world` follow one another and together are all n bodies; NULL: first = 0, count = n. A rank
+ * draws at most 131,072 bodies beside its own. EINVAL as nbody_initial, and for slices that
+ * overlap, leave bodies out or are empty. ENOMEM. */
+int nbody_initial_slice(stdcl_world *world, enum nbody_model model, size_t n, uint64_t seed,
+                        size_t first, size_t count, double *mass, double (*pos)[3],
+                        double (*vel)[3]);
 
 /* Scale bodies with the energies `kinetic` and `potential` (from nbody_diagnose, G = 1) to K = 1/4
  * and U = -1/2: exact Henon units without sampling noise. Bodies at rest stay at rest. potential

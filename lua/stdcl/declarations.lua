@@ -950,6 +950,8 @@ struct nbody_options {
   int megno;
   struct nbody_trace_options trace;
   int first_number;
+  size_t first;
+  size_t count;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -1090,6 +1092,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 void nbody_free(nbody *nb);
 int nbody_initial(int model, size_t n, uint64_t seed, double *mass, double (*pos)[3], double (*vel)[3]);
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3], double (*vel)[3]);
+int nbody_initial_slice(stdcl_world *world, int model, size_t n, uint64_t seed, size_t first, size_t count, double *mass, double (*pos)[3], double (*vel)[3]);
 const struct nbody_integrator_info *nbody_integrator_describe(int integrator);
 double nbody_interactions(const nbody *nb);
 int nbody_load(nbody *nb, const void *from, size_t size);

@@ -1,5 +1,6 @@
 /* domain.h - which device of which rank owns which bodies, and the exchange between them.
  *
+ *   slices.c     the bodies that each rank passes and receives
  *   ranks.c      the partition of rows among devices and ranks; messages between ranks
  *   allgather.c  positions of all bodies to all devices
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
@@ -25,6 +26,7 @@ struct update;
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
     struct ranks *ranks;     /* NULL with one rank */
+    size_t *slice;           /* first body of each rank's slice, and n; NULL: all ranks pass all */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
     cl_uint key_words;       /* of the keys of domains, as in struct tree */
@@ -68,6 +70,38 @@ struct nbody_asked {
     int32_t stop;
 };
 int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
+
+/* ---- slices.c -------------------------------------------------------------------------------- */
+
+/* Collective. EINVAL unless the ranks' slices first .. first + count - 1 follow one another and are
+ * all n bodies; else *firsts, which the caller frees, has the first body of each rank, and n. call:
+ * the function named in messages. open: as the options say; nb->domain.slice stays NULL if the
+ * ranks pass all bodies. */
+int nbody_slices_check(stdcl_world *world, const char *call, size_t n, size_t first, size_t count,
+                       size_t **firsts);
+int nbody_slices_open(struct nbody *nb, const struct nbody_options *o);
+void nbody_slices_free(struct nbody *nb);
+
+/* Collective. Call work(value, arg) on one rank after the other, each with the value that the
+ * previous rank left; then all ranks have the last rank's value. For sums in a fixed order. */
+int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
+                         void (*work)(void *value, void *arg), void *arg);
+
+/* Number of rows in arrays by row that the caller's arrays are made from, and the first of them:
+ * this rank's rows; without slices n and 0. */
+size_t nbody_slices_rows(const struct nbody *nb);
+size_t nbody_slices_row_base(const struct nbody *nb);
+
+/* Collective, with slices. to_rows: give each rank the values rows[][numbers] of its rows, in the
+ * initial order, where row i is body i. from_rows: give each rank the values of its slice; body:
+ * the bodies of this rank's rows, NULL in the initial order. */
+int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, double *rows);
+int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body,
+                           const double *rows, double *slice);
+
+/* Return the array by row that the caller's array out[][numbers] is made from: `out` without
+ * slices; otherwise a new one, which the caller frees. NULL: out of memory. */
+double *nbody_slices_allocate(const struct nbody *nb, size_t numbers, double *out);
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 

@@ -244,6 +244,15 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
     return all;
 }
 
+size_t nbody_ranks_first_row(const struct nbody *nb, int rank)
+{
+    const struct ranks *r = nb->domain.ranks;
+    while (r && rank < world_size(nb->world) && r->range[rank].rows == 0)
+        rank++;
+    const size_t first = r && rank < world_size(nb->world) ? r->range[rank].first : nb->n;
+    return first < nb->n ? first : nb->n;
+}
+
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
 {
     struct ranks *r = nb->domain.ranks;

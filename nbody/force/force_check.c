@@ -122,6 +122,9 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
         return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
     if (nb->nforces)
         return clerror_set(ENOTSUP, "nbody_check_forces: there is no reference for added forces");
+    if (nb->domain.slice)
+        return clerror_set(ENOTSUP, "nbody_check_forces: slices of bodies are not supported; let "
+                                    "all ranks pass all bodies");
     double(*acc)[3] = malloc(nb->n * sizeof *acc),
     (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL,
     *error = malloc(samples * sizeof *error);

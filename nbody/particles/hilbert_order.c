@@ -388,7 +388,8 @@ bool nbody_hilbert_due(const struct nbody *nb)
            nb->integration.steps % nb->particles.sort_interval == 0;
 }
 
-int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
+/* Reorder of[n][numbers] from storage order to the order of bodies. */
+static int hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
 {
     if (!nb->particles.sorted)
         return 0;
@@ -406,6 +407,17 @@ int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
                                           .to = (char *)of});
     free(rows);
     return 0;
+}
+
+int nbody_particles_return(struct nbody *nb, size_t numbers, const double *rows, double *out)
+{
+    const cl_uint *body = nb->particles.body;
+    if (nb->domain.slice)
+        return nbody_slices_from_rows(nb, numbers, body ? body + nbody_slices_row_base(nb) : NULL,
+                                      rows, out);
+    return nbody_ranks_spread(nb, out, numbers * sizeof *out, 1) == 0
+               ? hilbert_unsort(nb, out, numbers)
+               : -1;
 }
 
 void nbody_hilbert_free(struct nbody *nb)

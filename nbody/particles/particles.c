@@ -75,9 +75,10 @@ int nbody_particles_allocate(struct nbody *nb)
     return 0;
 }
 
-/* The caller's bodies, and whether any thread found an invalid one. */
+/* The caller's bodies, from body `first` on, and whether any thread found an invalid one. */
 struct given {
     const double *mass, (*pos)[3], (*vel)[3];
+    size_t first;
     struct nbody *nb;
     atomic_bool wrong;
 };
@@ -125,24 +126,23 @@ static void write_block_of_bodies(void *given, size_t block, size_t first, size_
 {
     struct given *g = given;
     (void)block;
-    for (size_t i = first; i < end; i++) {
+    for (size_t k = first; k < end; k++) {
+        const size_t i = g->first + k;
         struct nbody_device *p = g->nb->device, *const last = p + g->nb->ndev;
         while (p < last && (i < p->first || i - p->first >= p->count))
             p++;
-        if (too_fast(g->nb, g->vel[i]))
+        if (too_fast(g->nb, g->vel[k]))
             g->wrong = true;
-        write_body(g->nb, p < last ? p : NULL, i, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
+        write_body(g->nb, p < last ? p : NULL, i, g->nb->G * g->mass[k], g->pos[k], g->vel[k]);
     }
 }
 
-static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
-                        const double (*vel)[3])
+/* Write `count` bodies from body `first` on. */
+static int write_bodies(struct nbody *nb, size_t first, size_t count, const double *mass,
+                        const double (*pos)[3], const double (*vel)[3])
 {
-    struct given g = {mass, pos, vel, nb, false};
-    nbody_each_block(nb->n, write_block_of_bodies, &g);
-    write_padding(nb);
-    if (nb->particles.moved)
-        memcpy(nb->particles.moved, nb->particles.posm, nb->padded * 4 * nb->real);
+    struct given g = {mass, pos, vel, first, nb, false};
+    nbody_each_block(count, write_block_of_bodies, &g);
     if (!g.wrong)
         return 0;
     size_t i = 0;
@@ -153,7 +153,39 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
         c++;
     return clerror_set(
         EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision",
-        nbody_number(nb, i), vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
+        nbody_number(nb, first + i), vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
+}
+
+/* Give all ranks the positions that each has written of its rows. */
+static int spread_positions(struct nbody *nb)
+{
+    const size_t four = 4 * nb->real;
+    if (nbody_ranks_spread(nb, nb->particles.posm, four, 1) != 0)
+        return -1;
+    return nb->particles.velo ? nbody_ranks_spread(nb, nb->particles.velo, four, 1) : 0;
+}
+
+/* Write this rank's rows, which are bodies of several ranks' slices. */
+static int write_slices(struct nbody *nb, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3])
+{
+    const size_t rows = nbody_slices_rows(nb);
+    double *m = malloc((rows + 1) * sizeof *m);
+    double(*x)[3] = malloc((rows + 1) * sizeof *x), (*v)[3] = malloc((rows + 1) * sizeof *v);
+    int status = m && x && v ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    status = world_reduce_status(nb->world, status);
+    if (status == 0 &&
+        (nbody_slices_to_rows(nb, 1, mass, m) != 0 || nbody_slices_to_rows(nb, 3, *pos, *x) != 0 ||
+         nbody_slices_to_rows(nb, 3, *vel, *v) != 0))
+        status = -1;
+    if (status == 0)
+        status = world_reduce_status(nb->world,
+                                     write_bodies(nb, nbody_slices_row_base(nb), rows, m,
+                                                  (const double(*)[3])x, (const double(*)[3])v));
+    free(m);
+    free(x);
+    free(v);
+    return status == 0 ? spread_positions(nb) : -1;
 }
 
 static int upload_arrays(struct nbody *nb)
@@ -175,7 +207,14 @@ static int upload_arrays(struct nbody *nb)
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
                            const double (*vel)[3])
 {
-    return write_bodies(nb, mass, pos, vel) == 0 ? upload_arrays(nb) : -1;
+    const int written = nb->domain.slice ? write_slices(nb, mass, pos, vel)
+                                         : write_bodies(nb, 0, nb->n, mass, pos, vel);
+    if (written != 0)
+        return -1;
+    write_padding(nb);
+    if (nb->particles.moved)
+        memcpy(nb->particles.moved, nb->particles.posm, nb->padded * 4 * nb->real);
+    return upload_arrays(nb);
 }
 
 struct changes nbody_particles_changes(const struct nbody *nb, const struct nbody_device *p)

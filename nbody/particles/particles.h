@@ -54,7 +54,7 @@ int nbody_particles_allocate(struct nbody *nb);
 int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p);
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p);
 
-/* Write the caller's bodies to the devices. */
+/* Write the caller's bodies, all or this rank's slice, to the devices. Collective with slices. */
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
                            const double (*vel)[3]);
 void nbody_particles_free(struct nbody *nb);
@@ -77,14 +77,14 @@ struct units {
 
 /* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
  * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
- * the largest coordinate may reach 2^20. */
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
-                                const double centre[3], int bits, const struct nbody_field *fields,
-                                size_t nfields);
+ * the largest coordinate may reach 2^20. Collective; the ranks pass their bodies, n of them. */
+int nbody_units_choose(stdcl_world *world, double G, size_t n, const double *mass,
+                       const double (*pos)[3], const double centre[3], int bits,
+                       const struct nbody_field *fields, size_t nfields, struct units *units);
 
 /* EINVAL if a body is so far from the others that their positions would coincide in the engine's
- * precision. */
-int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
+ * precision. Collective with slices; pos: of this rank's slice. */
+int nbody_units_check(const struct nbody *nb, const double (*pos)[3]);
 
 /* Return the power of two that converts length^l time^t from the engine's units to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
@@ -121,8 +121,9 @@ void nbody_hilbert_free(struct nbody *nb);
 int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
                             const size_t *new_first, char *all);
 
-/* Reorder of[n][numbers] from storage order to the order of bodies. */
-int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
+/* Collective. Fill the caller's array out[][numbers], in the caller's order, from the array by row
+ * that nbody_slices_allocate returned. */
+int nbody_particles_return(struct nbody *nb, size_t numbers, const double *rows, double *out);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 

@@ -20,9 +20,11 @@ static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bo
     return pos ? nbody_device_download(nb, p, own, p->count * 4 * nb->real) : 0;
 }
 
+/* pos and vel begin with row `base`. */
 struct copying {
     const struct nbody *nb;
     const struct nbody_device *p;
+    size_t base;
     double (*pos)[3], (*vel)[3];
 };
 
@@ -37,16 +39,43 @@ static void state_copy_block(void *copying, size_t block, size_t first, size_t e
     (void)block;
     for (size_t row = first; row < end; row++)
         for (size_t k = 0; k < 3; k++) {
-            const size_t i = p->first + row;
+            const size_t i = p->first + row, at = i - c->base;
             if (c->pos && integrator_predicts(nb))
-                c->pos[i][k] =
+                c->pos[at][k] =
                     length * nbody_real_get(nb, p->state, (STATE_POS + k) * p->rows + row);
             else if (c->pos)
-                c->pos[i][k] = length * nbody_real_get(nb, nb->particles.posm, 4 * i + k);
+                c->pos[at][k] = length * nbody_real_get(nb, nb->particles.posm, 4 * i + k);
             if (c->vel)
-                c->vel[i][k] =
+                c->vel[at][k] =
                     speed * nbody_real_get(nb, p->state, (STATE_VEL + k) * p->rows + row);
         }
+}
+
+/* Copy positions, or velocities, of this rank's rows to rows[][3], or of all devices' rows. */
+static int state_copy_rows(struct nbody *nb, bool pos, double (*rows)[3])
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        struct copying copying = {nb, p, nbody_slices_row_base(nb), pos ? rows : NULL,
+                                  pos ? NULL : rows};
+        if (p->count && state_download(nb, p, pos, !pos) != 0)
+            return -1;
+        nbody_each_block(p->count, state_copy_block, &copying);
+    }
+    return 0;
+}
+
+/* Collective. */
+static int state_copy(struct nbody *nb, bool pos, double (*out)[3])
+{
+    double *const rows = nbody_slices_allocate(nb, 3, *out);
+    int status = rows ? state_copy_rows(nb, pos, (double(*)[3])rows) : -1;
+    if (nb->domain.slice)
+        status = world_reduce_status(nb->world, status);
+    if (status == 0)
+        status = nbody_particles_return(nb, 3, rows, *out);
+    if (nb->domain.slice)
+        free(rows);
+    return status;
 }
 
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
@@ -55,18 +84,9 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
         return -1;
     if (nbody_host_state(nb, pos, vel))
         return nbody_added_failed(nb) ? -1 : 0;
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        struct copying copying = {nb, p, pos, vel};
-        if (p->count && state_download(nb, p, pos != NULL, vel != NULL) != 0)
-            return -1;
-        nbody_each_block(p->count, state_copy_block, &copying);
-    }
-    double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
-    for (int k = 0; k < 2; k++)
-        if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 ||
-                       nbody_hilbert_unsort(nb, out[k], 3) != 0))
-            return -1;
-    return 0;
+    if (pos && state_copy(nb, true, pos) != 0)
+        return -1;
+    return vel ? state_copy(nb, false, vel) : 0;
 }
 
 /* ---- Questions. ------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
  */
 #include "nbody/engine.h"
 
+#include "core/round.h"
 #include "nbody/particles/body_blocks.h"
 
 #include <errno.h>
@@ -68,12 +69,25 @@ static int units_outliers(const struct largest *all)
     return beyond < 0 ? 0 : beyond < MOST ? beyond : MOST;
 }
 
-struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
-                                const double centre[3], int bits, const struct nbody_field *fields,
-                                size_t nfields)
+static void units_join(void *a, const void *b, void *arg)
+{
+    struct largest *one = a;
+    const struct largest *two = b;
+    (void)arg;
+    one->length = fmax(one->length, two->length);
+    one->gm = fmax(one->gm, two->gm);
+    one->exponents += two->exponents;
+    one->coordinates += two->coordinates;
+}
+
+int nbody_units_choose(stdcl_world *world, double G, size_t n, const double *mass,
+                       const double (*pos)[3], const double centre[3], int bits,
+                       const struct nbody_field *fields, size_t nfields, struct units *units)
 {
     struct largest all = {G, mass, pos, centre, 0, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
     nbody_each_block(n, units_scan_block, &all);
+    if (world_reduce(world, &all, sizeof all, units_join, NULL) != 0)
+        return -1;
     double length = all.length, gm = all.gm;
     for (size_t i = 0; i < nfields; i++) {
         const double s = fields[i].strength;
@@ -83,7 +97,8 @@ struct units nbody_units_choose(double G, size_t n, const double *mass, const do
     /* Scale G m 2^(2 time - 3 length) to [1/4, 1). */
     int twice = gm > 0 ? 3 * u.length - units_exponent(gm) : 0;
     u.time = twice >= 0 ? twice / 2 : -((1 - twice) / 2);
-    return u;
+    *units = u;
+    return 0;
 }
 
 static int units_ascending(const void *a, const void *b)
@@ -104,36 +119,78 @@ static double units_distance(const double pos[3], const double from[3])
     return fmax(fabs(pos[0] - from[0]), fmax(fabs(pos[1] - from[1]), fabs(pos[2] - from[2])));
 }
 
-int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
+enum { UNITS_SAMPLE = 4097 }; /* bodies for the medians */
+
+/* Collective with slices. Copy the positions of every `apart`-th body, from body 0 on; pos: of this
+ * rank's slice. */
+static int units_sample(const struct nbody *nb, const double (*pos)[3], size_t count, size_t apart,
+                        double x[][3])
 {
-    enum { SAMPLE = 4097 }; /* bodies for the medians */
+    const size_t first = nbody_slices_first(nb), end = first + nbody_slices_count(nb);
+    for (size_t k = divide_up(first, apart); k < count && k * apart < end; k++)
+        memcpy(x[k], pos[k * apart - first], sizeof *x);
+    for (int r = 0; nb->domain.slice && r < world_size(nb->world); r++) {
+        const size_t from = divide_up(nb->domain.slice[r], apart),
+                     to = divide_up(nb->domain.slice[r + 1], apart), last = to < count ? to : count;
+        if (from < last && world_broadcast(nb->world, r, x[from], (last - from) * sizeof *x) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct farthest {
+    double distance;
+    uint64_t body;
+};
+
+static void units_join_farthest(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    if (((const struct farthest *)b)->distance > ((const struct farthest *)a)->distance)
+        *(struct farthest *)a = *(const struct farthest *)b;
+}
+
+/* Collective with slices. Return the body farthest from a point, the first of several. */
+static int units_find_farthest(const struct nbody *nb, const double (*pos)[3],
+                               const double centre[3], struct farthest *far)
+{
+    *far = (struct farthest){0, 0};
+    for (size_t k = 0; k < nbody_slices_count(nb); k++) {
+        const double d = units_distance(pos[k], centre);
+        if (d > far->distance)
+            *far = (struct farthest){d, nbody_slices_first(nb) + k};
+    }
+    return nb->domain.slice ? world_reduce(nb->world, far, sizeof *far, units_join_farthest, NULL)
+                            : 0;
+}
+
+int nbody_units_check(const struct nbody *nb, const double (*pos)[3])
+{
     const double most = nb->precision == NBODY_DOUBLE
                             ? 1e140
                             : 1e15; /* the minimum softenings, 2^-500 and 2^-80, are far below */
-    const size_t count = n < SAMPLE ? n : SAMPLE, apart = n / count;
-    double x[SAMPLE], centre[3];
+    const size_t n = nb->n, count = n < UNITS_SAMPLE ? n : UNITS_SAMPLE;
+    double sample[UNITS_SAMPLE][3], x[UNITS_SAMPLE], centre[3];
+    struct farthest far;
+    if (units_sample(nb, pos, count, n / count, sample) != 0)
+        return -1;
     for (int c = 0; c < 3; c++) {
         for (size_t i = 0; i < count; i++)
-            x[i] = pos[i * apart][c];
+            x[i] = sample[i][c];
         centre[c] = units_median(count, x);
     }
     for (size_t i = 0; i < count; i++)
-        x[i] = units_distance(pos[i * apart], centre);
+        x[i] = units_distance(sample[i], centre);
     const double near = units_median(count, x);
-    size_t far = 0;
-    double most_far = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = units_distance(pos[i], centre);
-        if (d > most_far)
-            far = i, most_far = d;
-    }
-    if (n < 3 || !(near > 0) || most_far <= most * near)
+    if (units_find_farthest(nb, pos, centre, &far) != 0)
+        return -1;
+    if (n < 3 || !(near > 0) || far.distance <= most * near)
         return 0;
     return clerror_set(
         EINVAL,
         "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
         "cannot hold both; leave it out%s",
-        nbody_number(nb, far), most_far, near,
+        nbody_number(nb, far.body), far.distance, near,
         nb->precision == NBODY_DOUBLE  ? "double"
         : nb->precision == NBODY_MIXED ? "mixed"
                                        : "single",

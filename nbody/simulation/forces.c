@@ -12,7 +12,8 @@ struct collecting {
     const struct nbody_device *p;
     const void *total;
     cl_uint wanted;
-    double factor, *out;
+    double factor, *out; /* begins with row `base` */
+    size_t base;
 };
 
 static void forces_collect_block(void *collecting, size_t block, size_t first, size_t end)
@@ -21,7 +22,7 @@ static void forces_collect_block(void *collecting, size_t block, size_t first, s
     (void)block;
     for (size_t i = first; i < end; i++)
         for (cl_uint c = 0; c < k->wanted; c++)
-            k->out[(k->p->first + i) * k->wanted + c] =
+            k->out[(k->p->first + i - k->base) * k->wanted + c] =
                 k->factor * nbody_real_get(k->nb, k->total, c * k->p->rows + i);
 }
 
@@ -36,8 +37,9 @@ int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, c
     if (status == 0)
         status = nbody_device_download(nb, p, total, planes * p->rows * nb->real);
     if (status == 0)
-        nbody_each_block(p->count, forces_collect_block,
-                         &(struct collecting){nb, p, total, wanted, factor, out});
+        nbody_each_block(
+            p->count, forces_collect_block,
+            &(struct collecting){nb, p, total, wanted, factor, out, nbody_slices_row_base(nb)});
     clfree(total);
     return status;
 }
@@ -59,6 +61,36 @@ static int forces_collect_accelerations(struct nbody *nb, struct nbody_device *p
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
+/* Collect accelerations, or potentials, of this rank's rows; all rows without slices. */
+static int forces_collect_rows(struct nbody *nb, bool acc, double *rows)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        if (!p->rows)
+            continue;
+        const int status = acc ? forces_collect_accelerations(nb, p, rows)
+                               : nbody_forces_collect(nb, p, p->force.phi, p->force.npartial, 1, 1,
+                                                      nbody_units_factor(&nb->units, 2, -2), rows);
+        if (status != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Collective. */
+static int forces_copy(struct nbody *nb, bool acc, double *out)
+{
+    const size_t numbers = acc ? 3 : 1;
+    double *const rows = nbody_slices_allocate(nb, numbers, out);
+    int status = rows ? forces_collect_rows(nb, acc, rows) : -1;
+    if (nb->domain.slice)
+        status = world_reduce_status(nb->world, status);
+    if (status == 0)
+        status = nbody_particles_return(nb, numbers, rows, out);
+    if (nb->domain.slice)
+        free(rows);
+    return status;
+}
+
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
     if (no_handle(nb, __func__))
@@ -70,23 +102,11 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
                              (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
     if (nbody_integrate_synchronize(nb) != 0)
         return -1;
-    if (acc && forces_start_accelerations(nb) != 0)
-        return -1;
-    for (struct nbody_device *p = nb->device; acc && p < nb->device + nb->ndev; p++)
-        if (p->rows && forces_collect_accelerations(nb, p, acc[0]) != 0)
-            return -1;
-    if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 ||
-                nbody_hilbert_unsort(nb, acc[0], 3) != 0))
+    if (acc && (forces_start_accelerations(nb) != 0 || forces_copy(nb, true, acc[0]) != 0))
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
         return -1;
-    for (struct nbody_device *p = nb->device; potential && p < nb->device + nb->ndev; p++)
-        if (p->rows && nbody_forces_collect(nb, p, p->force.phi, p->force.npartial, 1, 1,
-                                            nbody_units_factor(&nb->units, 2, -2), potential) != 0)
-            return -1;
-    if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
-        return -1;
-    return potential ? nbody_hilbert_unsort(nb, potential, 1) : 0;
+    return potential ? forces_copy(nb, false, potential) : 0;
 }
 
 static int forces_wait_all(struct nbody *nb)

@@ -110,6 +110,7 @@ static void check_body_block(void *given, size_t block, size_t first, size_t end
         g->wrong = true;
 }
 
+/* n: bodies that the caller passes, from body o->first on. */
 static int nbody_check_bodies(const struct nbody_options *o, size_t n, const double *mass,
                               const double (*pos)[3], const double (*vel)[3])
 {
@@ -123,7 +124,7 @@ static int nbody_check_bodies(const struct nbody_options *o, size_t n, const dou
     int c = 0;
     while (body_is_valid(mass[i], pos[i], vel[i]))
         i++;
-    const size_t number = i + (size_t)o->first_number;
+    const size_t number = i + (o->count ? o->first : 0) + (size_t)o->first_number;
     if (!isfinite(mass[i]) || mass[i] < 0)
         return clerror_set(EINVAL,
                            "nbody_create: body %zu has the mass %g; it must be a number >= 0",
@@ -135,35 +136,89 @@ static int nbody_check_bodies(const struct nbody_options *o, size_t n, const dou
                        isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
 }
 
-/* Return the power of two at or below G times the total mass; 0 without mass. */
-static double mass_power_of_two(size_t n, double G, const double *mass)
+/* ---- Sums over the caller's bodies. ---------------------------------------------------------- */
+
+/* The bodies of this rank's slice, or all, for sums in the bodies' order: each rank adds its bodies
+ * to the sums of the ranks before. */
+struct summing {
+    size_t count, n; /* bodies here; all */
+    double G;
+    const double *mass, (*pos)[3], *origin;
+    double all; /* total mass / n */
+};
+
+static int sum_bodies(const struct nbody *nb, struct summing *s, size_t sums, double *sum,
+                      void (*add)(void *sum, void *summing))
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += G * mass[i];
-    return sum > 0 ? ldexp(1, ilogb(sum)) : 0;
+    stdcl_world *const world = nb->domain.slice ? nb->world : NULL;
+    return nbody_slices_in_turn(world, sum, sums * sizeof *sum, add, s);
 }
 
-static bool masses_are_equal(size_t n, const double *mass)
+static void add_masses(void *sum, void *summing)
 {
-    size_t i = 1;
-    while (i < n && mass[i] == mass[0])
-        i++;
-    return i == n && mass[0] > 0;
+    const struct summing *s = summing;
+    for (size_t i = 0; i < s->count; i++)
+        *(double *)sum += s->G * s->mass[i];
+}
+
+static void add_mean_masses(void *sum, void *summing)
+{
+    const struct summing *s = summing;
+    for (size_t i = 0; i < s->count; i++)
+        *(double *)sum += s->mass[i] / (double)s->n;
+}
+
+static void add_weighted_positions(void *sum, void *summing)
+{
+    const struct summing *s = summing;
+    double *centre = sum;
+    for (int c = 0; c < 3; c++)
+        for (size_t i = 0; i < s->count; i++)
+            centre[c] += s->mass[i] / (double)s->n / s->all * (s->pos[i][c] - s->origin[c]);
+}
+
+/* Set nb->mass to the power of two at or below G times the total mass; 0 without mass. */
+static int find_mass(struct nbody *nb, struct summing *s)
+{
+    double sum = 0;
+    s->G = nb->G;
+    if (sum_bodies(nb, s, 1, &sum, add_masses) != 0)
+        return -1;
+    nb->mass = sum > 0 ? ldexp(1, ilogb(sum)) : 0;
+    return 0;
+}
+
+static int find_equal_masses(struct nbody *nb, const struct summing *s)
+{
+    double first = s->mass[0];
+    uint64_t different = 0;
+    if (nb->domain.slice && world_broadcast(nb->world, 0, &first, sizeof first) != 0)
+        return -1;
+    for (size_t i = 0; i < s->count && !different; i++)
+        different = !(s->mass[i] == first);
+    if (nb->domain.slice && world_add(nb->world, &different, 1) != 0)
+        return -1;
+    nb->uniform = !different && first > 0;
+    return 0;
 }
 
 /* Find the centre of mass; without mass, the first body. */
-static void nbody_find_centre(size_t n, const double *mass, const double (*pos)[3],
-                              double centre[3])
+static int nbody_find_centre(struct nbody *nb, struct summing *s)
 {
-    double all = 0;
-    for (size_t i = 0; i < n; i++)
-        all += mass[i] / (double)n;
-    for (int c = 0; c < 3; c++) {
-        centre[c] = pos[0][c];
-        for (size_t i = 0; i < n && all > 0 && isfinite(all); i++)
-            centre[c] += mass[i] / (double)n / all * (pos[i][c] - pos[0][c]);
-    }
+    double origin[3];
+    memcpy(origin, s->pos[0], sizeof origin);
+    if (nb->domain.slice && world_broadcast(nb->world, 0, origin, sizeof origin) != 0)
+        return -1;
+    memcpy(nb->centre, origin, sizeof origin);
+    s->origin = origin;
+    s->all = 0;
+    if (sum_bodies(nb, s, 1, &s->all, add_mean_masses) != 0)
+        return -1;
+    const int status = s->all > 0 && isfinite(s->all)
+                           ? sum_bodies(nb, s, 3, nb->centre, add_weighted_positions)
+                           : 0;
+    s->origin = NULL;
+    return status;
 }
 
 /* ---- Devices and memory. --------------------------------------------------------------------- */
@@ -245,7 +300,7 @@ struct trial {
 static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg)
 {
     const struct trial *t = arg;
-    const size_t n = nb->n < 16384 ? nb->n : 16384;
+    const size_t given = nbody_slices_count(nb), n = given < 16384 ? given : 16384;
     struct nbody_options trial = *t->options;
     double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
     if (!shares)
@@ -254,6 +309,7 @@ static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg
     trial.ctx = nb->ctx;
     trial.shares = shares;
     trial.world = NULL;
+    trial.first = trial.count = 0;
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
@@ -305,21 +361,40 @@ static int nbody_check_ranks(const struct nbody_options *o)
         return clerror_set(
             ENOTSUP,
             "nbody_create: several ranks support only fixed steps on devices, with the tuned kernel");
+    if (o->count && (o->softening || (o->forces && o->forces[strspn(o->forces, "\n")])))
+        return clerror_set(
+            ENOTSUP, "nbody_create: slices of bodies support no softenings of single bodies "
+                     "and no forces beside gravity and fields; let all ranks pass all bodies");
     return 0;
 }
 
 /* Choose units by bodies, fields and forces. */
-static struct units choose_units(const struct nbody *nb, const struct nbody_options *o,
-                                 const double *mass, const double (*pos)[3])
+static int choose_units(struct nbody *nb, const struct nbody_options *o, const double *mass,
+                        const double (*pos)[3])
 {
     enum { MOST = 128 }; /* fields and forces */
     struct nbody_field all[MOST];
     const size_t forces = nbody_added_fields(nb, all);
     for (size_t k = 0; k < o->nfields; k++)
         all[forces + k] = o->fields[k];
-    return nbody_units_choose(nb->G, nb->n, mass, pos, nb->centre,
-                              nb->precision == NBODY_MIXED ? MIXED_LENGTH_BITS : 0, all,
-                              forces + o->nfields);
+    return nbody_units_choose(
+        nb->domain.slice ? nb->world : NULL, nb->G, nbody_slices_count(nb), mass, pos, nb->centre,
+        nb->precision == NBODY_MIXED ? MIXED_LENGTH_BITS : 0, all, forces + o->nfields, &nb->units);
+}
+
+/* Find the centre, the units and what is to be known of the masses. */
+static int examine_bodies(struct nbody *nb, const struct nbody_options *o, const double *mass,
+                          const double (*pos)[3])
+{
+    struct summing s = {.count = nbody_slices_count(nb), .n = nb->n, .mass = mass, .pos = pos};
+    if ((nb->precision == NBODY_MIXED && nbody_find_centre(nb, &s) != 0) ||
+        choose_units(nb, o, mass, pos) != 0)
+        return -1;
+    for (int c = 0; c < 3; c++)
+        nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
+    if (find_equal_masses(nb, &s) != 0 || find_mass(nb, &s) != 0)
+        return -1;
+    return nbody_units_check(nb, pos);
 }
 
 /* Choose the devices. Without a context of the caller, an engine for the host opens none. */
@@ -349,7 +424,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     if (checked == 0)
         checked = nbody_check_ranks(o);
     if (checked == 0)
-        checked = nbody_check_bodies(o, n, mass, pos, vel);
+        checked = nbody_check_bodies(o, o->count ? o->count : n, mass, pos, vel);
     if (world_reduce_status(o->world, checked) != 0)
         return NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
@@ -378,18 +453,13 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     nb->megno = o->megno != 0;
     nb->planes = nb->integrator->planes + by_body + (nb->megno ? NBODY_TANGENT_PLANES : 0);
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
-    if (nb->precision == NBODY_MIXED)
-        nbody_find_centre(n, mass, pos, nb->centre);
-    if (nbody_added_copy(nb, o) != 0 || choose_devices(nb, o) != 0) {
+    if (nbody_slices_open(nb, o) != 0 ||
+        world_reduce_status(
+            nb->world, nbody_added_copy(nb, o) != 0 || choose_devices(nb, o) != 0 ? -1 : 0) != 0) {
         nbody_free(nb);
         return NULL;
     }
-    nb->units = choose_units(nb, o, mass, pos);
-    for (int c = 0; c < 3; c++)
-        nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
-    nb->uniform = masses_are_equal(n, mass);
-    nb->mass = mass_power_of_two(n, nb->G, mass);
-    if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
+    if (examine_bodies(nb, o, mass, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
         nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
@@ -433,6 +503,7 @@ void nbody_free(nbody *nb)
     nbody_method_free(nb);
     nbody_hilbert_free(nb);
     nbody_ranks_free(nb);
+    nbody_slices_free(nb);
     nbody_integrator_free(nb);
     nbody_diagnose_free(nb);
     nbody_forces_free(nb);

@@ -508,6 +508,8 @@ class nbody_options(Structure):  # noqa: F405
         ("megno", c_int),
         ("trace", nbody_trace_options),
         ("first_number", c_int),
+        ("first", c_size_t),
+        ("count", c_size_t),
         ("reserved", c_size_t * 8),
     ]
 
@@ -1074,6 +1076,7 @@ FUNCTIONS = {
     "nbody_free": ("nbody", "None, [c_void_p]"),
     "nbody_initial": ("nbody", "c_int, [c_int, c_size_t, c_uint64, c_void_p, c_void_p, c_void_p]"),
     "nbody_initial_scale": ("nbody", "None, [c_size_t, c_double, c_double, c_void_p, c_void_p]"),
+    "nbody_initial_slice": ("nbody", "c_int, [c_void_p, c_int, c_size_t, c_uint64, c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_integrator_describe": ("nbody", "POINTER(nbody_integrator_info), [c_int]"),
     "nbody_interactions": ("nbody", "c_double, [c_void_p]"),
     "nbody_load": ("nbody", "c_int, [c_void_p, c_void_p, c_size_t]"),
