@@ -710,17 +710,16 @@ static void life_cancelled_step_is_resumed(void **state)
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
-/* With an argument, only tests that differ with two devices. */
 /* The engine "reference" looks up rules by a table row by row, on any size, also narrower than a
  * neighbourhood. */
 static void plain_c_matches_scalar_reference(void **unused)
 {
-    static const char *const rules[] = {"B3/S23",   "B03/S128", "B2-a/S12", "B2/S34H",
-                                        "B2/S013V", "345/2/4",  "/2/3",     "W110"};
+    static const char *const notations[] = {"B3/S23",   "B03/S128", "B2-a/S12", "B2/S34H",
+                                            "B2/S013V", "345/2/4",  "/2/3",     "W110"};
     static const size_t sizes[][2] = {{1, 1}, {2, 1}, {1, 3}, {3, 2}, {64, 5}, {67, 41}};
     (void)unused;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules * 12; i++) {
-        const char *rule = rules[i / 12];
+    for (size_t i = 0; i < sizeof notations / sizeof *notations * 12; i++) {
+        const char *rule = notations[i / 12];
         const size_t width = sizes[i / 2 % 6][0], height = sizes[i / 2 % 6][1], n = width * height;
         const enum life_bounds bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS;
         unsigned char cells[3][67 * 41];
@@ -749,6 +748,7 @@ static void plain_c_matches_scalar_reference(void **unused)
     }
 }
 
+/* With an argument, only tests that differ with two devices. */
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {

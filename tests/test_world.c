@@ -761,8 +761,12 @@ enum { BLOCK = 100, NUMBERS = 5000 };
 /* Rejected on all ranks, and no file is left. */
 static int begin_apart(struct rank_run *r)
 {
-    const struct outfile_ranks ranks = {r->rank,        r->size,   BLOCK,
-                                        other_is_there, agree_all, r->world};
+    const struct outfile_ranks ranks = {.rank = r->rank,
+                                        .ranks = r->size,
+                                        .block = BLOCK,
+                                        .broadcast = other_is_there,
+                                        .agree = agree_all,
+                                        .arg = r->world};
     struct outfile out;
     outfile_together(&ranks);
     const int opened = outfile_open(&out, r->arg);
@@ -779,7 +783,12 @@ static int begin_apart(struct rank_run *r)
 /* Each rank has equal bytes and writes its blocks; a rank that fails leaves no file. */
 static int write_together(struct rank_run *r)
 {
-    const struct outfile_ranks ranks = {r->rank, r->size, BLOCK, all_know, agree_all, r->world};
+    const struct outfile_ranks ranks = {.rank = r->rank,
+                                        .ranks = r->size,
+                                        .block = BLOCK,
+                                        .broadcast = all_know,
+                                        .agree = agree_all,
+                                        .arg = r->world};
     const bool fails = r->size == 5; /* one of them */
     struct outfile out;
     outfile_together(&ranks);
