@@ -195,7 +195,8 @@ static bool find_named_pattern(struct life_job *job, bool operand, int *status)
     const char *const name = job->input;
     if (!name || access(name, F_OK) == 0)
         return true;
-    const bool a_word = errno == ENOENT && strcmp(name, "-") != 0 && !strpbrk(name, "./");
+    const bool a_word = errno == ENOENT && strcmp(name, "-") != 0 && !strpbrk(name, "./") &&
+                        !life_pattern_is_named(name);
     if (strcmp(name, "list") == 0) {
         *status = cli_data_list(stdout, ".rle", "#C ");
         return false;

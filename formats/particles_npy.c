@@ -108,7 +108,7 @@ static int refuse_part(const char *file)
 }
 
 /* Read the rows piece by piece. */
-static int read_part(struct npy *in, size_t part, size_t parts, struct particles *p)
+static int read_npy_part(struct npy *in, size_t part, size_t parts, struct particles *p)
 {
     enum { PIECE = 1 << 13 };
     if (particles_npy_check_columns(in->name, in) < 0)
@@ -148,7 +148,7 @@ int particles_npy_read_part(const char *file, size_t part, size_t parts, struct 
         return refuse_part(file);
     if (npy_open(&in, file) < 0)
         return -1;
-    const int status = read_part(&in, part, parts, p);
+    const int status = read_npy_part(&in, part, parts, p);
     npy_close(&in);
     return status;
 }

@@ -500,7 +500,7 @@ static void ensemble_rejects_other_metadata(void **unused)
                  {"# external = point:1\n", "", "a.tab: its metadata have the forces point:1"},
                  {"", "# softening = 0.1\n", "b.tab: its metadata have a softening"},
                  {"# softening = 0.1\n", "", "a.tab: its metadata have a softening"},
-                 {"", "# G = -1\n", "b.tab: invalid metadata: G -1"}};
+                 {"", "# G = -1\n", "b.tab: invalid metadata: G is -1"}};
     char text[300];
     (void)unused;
     put_text(in_folder("two.list"), "a.tab\nb.tab\n");
