@@ -109,7 +109,8 @@ static int count_calls_of(void)
              clforka(stddev, 0, NULL, &ndr, 0, 1) != failed;
     wrong += clexec(stddev, 0, &ndr, nowhere, 1) != failed ||
              clexecb(stddev, 0, &ndr, nowhere) != failed;
-    wrong += clwait(stddev, 0, CL_ALL_EVENT) != NULL; /* nothing to wait for is no error */
+    wrong += clwait(stddev, 0, CL_ALL_EVENT) != failed; /* what clexec could not start */
+    wrong += clwait(stddev, 0, CL_ALL_EVENT) != NULL;   /* nothing to wait for is no error */
     wrong += clflush(stddev, 0, 0) != -1;
     printf("wrong %d\n", wrong);
     return 0;
