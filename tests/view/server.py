@@ -1214,10 +1214,10 @@ async def drawn_cells_stay():
         acorn = os.path.join(folder, "acorn.rle")
         with open(acorn, "w") as f:
             f.write("x = 7, y = 3, rule = B3/S23\nbo$3bo$2o2b3o!\n")
-        with Job(STDCL, "life", "-p", acorn, "-n", "2^40") as job:
+        with Job(STDCL, "life", "-p", acorn, "-n", "2^40", "--step", "64") as job:
             async with job.connect() as ws:
                 await text_of(ws, "hello")
-                await ws.send('{"type":"do","what":"step","n":1}')
+                await paused(ws)
                 await standing(ws, (5000, 0, 64, 64, 0))
                 await ws.send('{"type":"do","what":"put","x":5000,"y":0,"width":2,"height":2,"cells":"0303"}')
                 await ws.send('{"type":"do","what":"run"}')
