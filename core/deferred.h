@@ -21,13 +21,19 @@
 #define DEFERRED_NAME(name) #name,
 
 /* Open a library, and write the addresses of n symbols to an array of pointers. The library stays
- * open. Fails with ENOENT, and the reason in clerror(). */
+ * open. Fails with ENOENT, and the reason in clerror().
+ *
+ * A program that is linked with the library, too, may have moved its variables into itself (copy
+ * relocation); the search in all of the program finds these. */
 static inline int deferred_open(const char *library, const char *const names[], size_t n,
                                 void *pointers)
 {
+    void *linked = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *symbol = handle;
     for (size_t i = 0; i < n && symbol; i++) {
-        symbol = dlsym(handle, names[i]);
+        symbol = linked ? dlsym(RTLD_DEFAULT, names[i]) : NULL;
+        if (!symbol)
+            symbol = dlsym(handle, names[i]);
         memcpy((char *)pointers + i * sizeof symbol, &symbol, sizeof symbol);
     }
     return symbol ? 0
