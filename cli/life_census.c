@@ -126,7 +126,14 @@ static int plan_census(struct life_job *job)
         return cli_wrong(
             "--rule: a census needs a rule such as B3/S23; it does not support rule files such as %s",
             job->rule_text);
-    if (life_rule_normal(job->rule_text ? job->rule_text : "B3/S23", job->rule) < 0)
+    const char *rule = job->rule_text ? job->rule_text : "B3/S23";
+    life_transitions *named = life_transitions_named(rule);
+    const unsigned states = named ? life_transitions_states(named) : 2;
+    life_transitions_free(named);
+    if (states > 2)
+        return cli_wrong("--rule: a census needs a rule of two states, but %s has %u", rule,
+                         states);
+    if (life_rule_normal(rule, job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
     if (!job->soups)
         job->soups = SOUPS;

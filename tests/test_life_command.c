@@ -606,7 +606,9 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "that identify uses is unbounded; give --rule without a grid",
                         "identify ship.rle --rule B3/S23:T100");
     expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
-    expect_life_refused(2, "hashlife", "identify ship.rle --rule R2,C0,S2,B3,N+");
+    expect_life_refused(2, "the engine hashlife does not compute; such rules need a grid",
+                        "identify ship.rle --rule R2,C0,S2,B3,N+");
+    expect_life_refused(2, "identify needs at least one generation", "identify ship.rle -n 0");
 }
 
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
@@ -905,6 +907,12 @@ static void life_command_runs_rule_files(void **unused)
     expect_life_refused(
         2, "'Nowhere' is not a rule, and no file Nowhere.rule was found beside the pattern",
         "-p wire.rle --rule Nowhere");
+    expect_life_refused(2, "W0 to W254, and no file W111.rule was found", "--rule W111");
+    expect_life_refused(2, "6 for von Neumann's neighbours, and no file", "--rule MAPHmlphgg");
+    expect_life_refused(2, "a census needs a rule of two states, but lifehistory has 7",
+                        "census --rule lifehistory");
+    expect_life_refused(2, "a census needs a rule of two states, but JvN29 has 29",
+                        "census --rule JvN29");
     expect_life_refused(2, "cannot read", "-p wire.rle --rule nowhere.rule");
     expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
