@@ -91,6 +91,8 @@ static int add_nbody_output(struct nbody_job *job, const char *file, enum cli_ou
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)",
                          clerror());
+    if (kind == CLI_OUTPUT_STATE && particles_can_write(file) < 0)
+        return cli_failed("'%s' cannot be written: %s", file, clerror());
     if (series_is(file))
         kind = CLI_OUTPUT_SERIES;
     cli_outputs_add(&job->outputs, file, kind);

@@ -404,6 +404,42 @@ static void nbody_command_tabulates_distributions(void **unused)
     check_file_has("speeds.svg", ">fraction of the bodies per unit of speed<");
 }
 
+/* ---- HDF5. ----------------------------------------------------------------------------------- */
+
+/* A file-size limit stands for a full disk. libhdf5 cannot close the file, and must not try again
+ * at exit. */
+static void nbody_command_ends_after_failed_hdf5(void **unused)
+{
+    (void)unused;
+    if (run_nbody_command("-n 8 --steps 0 -o small.hdf5") != 0)
+        skip(); /* built without libhdf5 */
+    put_text(in_folder("big.hdf5"), "old");
+    variables = "trap '' XFSZ; ulimit -f 8;";
+    nbody_refuses(1, "big.hdf5: cannot be written", "-n 100 --steps 0 -o big.hdf5 -q");
+    variables = "";
+    holds_text(in_folder("big.hdf5"), "old");
+}
+
+/* A file which is no library hides libhdf5. */
+static void nbody_command_opens_libhdf5_before_steps(void **unused)
+{
+    char line[2 * PATH_MAX];
+    (void)unused;
+    snprintf(line, sizeof line,
+             "cd '%s' && for l in $(grep -aoE 'libhdf5[a-z_]*[.]so[.][0-9]+' '%s'); do "
+             "echo none >$l; done",
+             files_folder, command);
+    assert_int_equal(system(line), 0);
+    if (count_files(files_folder, "libhdf5") == 0)
+        skip(); /* linked, or built without it */
+    variables = "LD_LIBRARY_PATH=.";
+    nbody_refuses(1, "'x.hdf5' cannot be written: the library libhdf5",
+                  "-n 8 --until 1e9 --dt 1e-3 -o x.hdf5");
+    variables = "";
+}
+
+/* ---- Figures with axes. ---------------------------------------------------------------------- */
+
 /* Few bodies have names and paths, many a bar of density; --units names units and sets G, so that
  * the Earth returns after a year. */
 static void nbody_command_draws_axes(void **unused)
@@ -605,6 +641,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_tabulates_distributions),
+        cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
+        cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
         cmocka_unit_test(nbody_command_draws_curved_paths),
