@@ -5,7 +5,9 @@
 #include "figures.h"
 #include "files.h"
 #include "message.h"
+#include "ranks.h"
 
+#include <stdcl/world.h>
 #include <stddef.h>
 
 const char *const cli_paper_names[] = {"white", "black", NULL};
@@ -20,6 +22,22 @@ int cli_figures_check(const struct cli_strings *names)
             return status;
     }
     return CLI_DONE;
+}
+
+int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const char *file), void *arg)
+{
+    int status = CLI_DONE;
+    size_t written = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        const int one = draw(arg, names->item[i]);
+        if (one == CLI_DONE)
+            names->item[written++] = names->item[i];
+        status = cli_first_failure(status, one);
+        if (status != CLI_DONE && world_size(cli_world) > 1)
+            return status;
+    }
+    names->n = written;
+    return status;
 }
 
 struct gnuplot_page cli_figure_page(const struct cli_figures *figures, const char *title)

@@ -31,6 +31,11 @@ int cli_figures_check(const struct cli_strings *names);
 /* A page with this title, which is not owned. Free its `command`. */
 struct gnuplot_page cli_figure_page(const struct cli_figures *figures, const char *title);
 
+/* Draw each file: draw(arg, file). Names that fail are removed, so that the report lists written
+ * files. Return the first failure; with several ranks nothing is drawn after it. */
+int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const char *file),
+                     void *arg);
+
 /* List the written figures in a report, with texts in column `indent`. */
 void cli_figures_report(const struct cli_figures *figures, int indent, FILE *fp);
 

@@ -442,13 +442,15 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
         return status;
     if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
         return status;
-    if ((status = write_census_table(s)) != CLI_DONE)
+    status = cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
+    if (status != CLI_DONE)
         return status;
     if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status,
+                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
 }
 
 int life_census_run_job(struct life_job *job)

@@ -253,7 +253,7 @@ static void life_command_hashlife_runs_plane(void **state)
     load_life_file("plane.csv", text, sizeof text);
     assert_non_null(strstr(text, "\n6,"));
     expect_life_refused(1, "write a macrocell file, .mc",
-                        "-p far.mc --engine hashlife -n 0 -o far.rle");
+                        "-p far.mc --engine hashlife -n 0 -q -o far.rle");
     expect_life_refused(2, "omit --size", "-p plane.rle --engine hashlife --size 100");
     expect_life_refused(2, "needs --pattern FILE", "--engine hashlife");
     expect_life_refused(
@@ -701,7 +701,41 @@ static void life_command_rejects_bad_combinations(void **state)
     expect_life_refused(1, "memory", "--size 1000000000");
     expect_life_refused(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
     if (access("/dev/full", W_OK) == 0)
-        expect_life_refused(1, "full", "--size 100 -n 1 -o /dev/full");
+        expect_life_refused(1, "full", "--size 100 -n 1 -q -o /dev/full");
+}
+
+/* Fail unless the last run named a full disk once, reported its last line `words`, left `failed`
+ * out of the report, and wrote `kept`. */
+static void check_life_kept(int status, const char *words, const char *failed, const char *kept)
+{
+    const char *message = strstr(err, "the disk is full");
+    if (status != 1 || !message || strstr(message + 1, "the disk is full") || !strstr(out, words) ||
+        strstr(out, failed) || access(in_folder(kept), R_OK) < 0)
+        fail_msg("status %d, without %s or with %s\n%s%s", status, kept, failed, out, err);
+    unlink(in_folder(kept));
+}
+
+static void life_command_keeps_outputs_after_a_failed_one(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    put_text(in_folder("three.rle"), "x = 3, y = 1, rule = B3/S23\n3o!\n");
+    works(symlink("/dev/full", in_folder("full.rle")));
+    works(symlink("/dev/full", in_folder("full.csv")));
+    check_life_kept(run_life_command("--size 64 -n 5 -o full.rle -o kept.rle"), "kept.rle",
+                    "full.rle", "kept.rle");
+    check_life_kept(run_life_command("--size 64 -n 5 --csv full.csv -o kept.rle"), "kept.rle",
+                    "full.csv", "kept.rle");
+    check_life_kept(run_life_command("-p three.rle --engine hashlife -n 5 -o full.rle -o kept.mc"),
+                    "kept.mc", "full.rle", "kept.mc");
+    check_life_kept(run_life_command("census --soups 5 --csv full.csv"), "objects", "full.csv",
+                    "three.rle");
+    assert_int_equal(run_life_command("--size 64 -n 5 -o full.rle --json"), 1);
+    json_t *report = json_loads(out, 0, NULL);
+    ready(report);
+    assert_int_equal(life_number(report, "generations"), 5);
+    json_decref(report);
 }
 
 /* ---- The terminal. --------------------------------------------------------------------------- */
@@ -1238,7 +1272,7 @@ static void life_command_writes_far_gliders(void **state)
     load_life_file("far.rle", text, sizeof text);
     contains(text, "Pos=549755813888,549755813888 Gen=2199023255556\nx = 3, y = 3,");
     expect_life_refused(1, "2^40 or more from the middle of the plane; write a macrocell file, .mc",
-                        "-p glider.rle --engine hashlife -n 2^42 -o far.rle");
+                        "-p glider.rle --engine hashlife -n 2^42 -q -o far.rle");
     for (int power = 56; power <= 62; power += 2) {
         snprintf(text, sizeof text,
                  "-p glider.rle --engine hashlife -n 2^%d -o far.mc -o far.png -q", power);
@@ -1249,7 +1283,7 @@ static void life_command_writes_far_gliders(void **state)
         unsigned char *png = (unsigned char *)bytes_of(in_folder("far.png"), NULL);
         assert_memory_equal(png + 16, "\0\0\0\3\0\0\0\3", 8); /* width and height */
         free(png);
-        snprintf(text, sizeof text, "-p glider.rle --engine hashlife -n 2^%d -o far.rle", power);
+        snprintf(text, sizeof text, "-p glider.rle --engine hashlife -n 2^%d -q -o far.rle", power);
         expect_life_refused(1, "write a macrocell file, .mc", text);
     }
 }
@@ -1318,6 +1352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_killed_leaves_whole_file),
         cmocka_unit_test(life_command_stops_when_stable),
         cmocka_unit_test(life_command_writes_outputs),
+        cmocka_unit_test(life_command_keeps_outputs_after_a_failed_one),
         cmocka_unit_test(life_command_compares_engines),
         cmocka_unit_test(life_command_rejects_bad_patterns),
         cmocka_unit_test(life_command_chooses_engine),

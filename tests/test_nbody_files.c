@@ -404,6 +404,40 @@ static void nbody_command_tabulates_distributions(void **unused)
     check_file_has("speeds.svg", ">fraction of the bodies per unit of speed<");
 }
 
+/* Fail unless a run with one output to a full disk names it once, and reports and writes `kept`. */
+static void check_kept(const char *failed, const char *kept, const char *arguments)
+{
+    const int status = run_nbody_command(arguments);
+    const char *message = strstr(err, "the disk is full");
+    if (status != 1 || !message || strstr(message + 1, "the disk is full") ||
+        !strstr(err, failed) || strstr(out, failed) || !strstr(out, kept) ||
+        access(in_folder(kept), R_OK) < 0)
+        fail_msg("stdcl nbody %s: status %d, without %s or with %s\n%s%s", arguments, status, kept,
+                 failed, out, err);
+    unlink(in_folder(kept));
+}
+
+/* An output that fails loses neither later outputs nor the report. */
+static void nbody_command_keeps_outputs_after_a_failed_one(void **unused)
+{
+    static const char *const full[] = {"full.tab", "full.csv", "full-0002.png"};
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++)
+        works(symlink("/dev/full", in_folder(full[i])));
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0.001 1 0 0 0 1 0\n");
+    check_kept("full.tab", "kept.csv", "-n 30 --steps 3 -o full.tab --csv kept.csv");
+    check_kept("full.csv", "kept.tab", "-n 30 --steps 3 --csv full.csv -o kept.tab");
+    check_kept("full.csv", "kept.tab", "-n 30 --steps 3 --structure full.csv -o kept.tab");
+    check_kept("full.csv", "kept.csv", "-n 30 --steps 3 --structure full.csv --elements kept.csv");
+    check_kept("full.tab", "kept.csv",
+               "-i star.tab --ensemble 4 --dt 0.1 --steps 3 -o full.tab --csv kept.csv");
+    if (run_nbody_command("-n 3 --steps 1 -q -o try.png") == 0)
+        check_kept("full-0002.png", "kept.tab",
+                   "-n 30 --steps 3 -o full.png --frames 4 --size 64 -o kept.tab");
+}
+
 /* ---- HDF5. ----------------------------------------------------------------------------------- */
 
 /* A file-size limit stands for a full disk. libhdf5 cannot close the file, and must not try again
@@ -641,6 +675,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_tabulates_distributions),
+        cmocka_unit_test(nbody_command_keeps_outputs_after_a_failed_one),
         cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
         cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
         cmocka_unit_test(nbody_command_draws_figures),
