@@ -404,6 +404,32 @@ static void nbody_command_tabulates_distributions(void **unused)
     check_file_has("speeds.svg", ">fraction of the bodies per unit of speed<");
 }
 
+/* Equal radii give one ball or no outer shell, equal speeds one full bin; at the centre or at rest
+ * there is no distribution. Forty bodies lie on a circle of radius 1. */
+static void nbody_command_tabulates_equal_radii(void **unused)
+{
+    char bodies[41 * 80] = "";
+    double low, high, number, mass, density;
+    (void)unused;
+    nbody_refuses(1, "largest radius about the density centre is 0", "-n 1 --plot profile.csv -q");
+    nbody_refuses(1, "largest speed is 0", "-n 1 --steps 1 --plot speeds1.csv -q");
+    assert_int_equal(access(in_folder("speeds1.csv"), F_OK), -1);
+    for (int i = 0; i < 40; i++)
+        snprintf(bodies + strlen(bodies), 80, "0.025 %.17g %.17g 0 3 0 0\n", cos(acos(-1) * i / 20),
+                 sin(acos(-1) * i / 20));
+    put_text(in_folder("circle.tab"), bodies);
+    nbody_succeeds("-i circle.tab --steps 0 --plot profile.csv --plot speeds.csv -q");
+    load_nbody_file("profile.csv", out, sizeof out);
+    assert_int_equal(
+        sscanf(strchr(out, '\n'), "%lf,%lf,%lf,%lf,%lf", &low, &high, &number, &mass, &density), 5);
+    assert_true(low == 0 && fabs(high - 1) < 1e-6 && number == 40);
+    assert_true(fabs(density - 3 / (4 * acos(-1))) < 1e-5);
+    load_nbody_file("speeds.csv", out, sizeof out);
+    assert_null(strstr(out, "nan"));
+    assert_null(strstr(out, "inf"));
+    assert_non_null(strstr(out, ",40,"));
+}
+
 /* Fail unless a run with one output to a full disk names it once, and reports and writes `kept`. */
 static void check_kept(const char *failed, const char *kept, const char *arguments)
 {
@@ -675,6 +701,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_tabulates_distributions),
+        cmocka_unit_test(nbody_command_tabulates_equal_radii),
         cmocka_unit_test(nbody_command_keeps_outputs_after_a_failed_one),
         cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
         cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
