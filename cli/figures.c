@@ -8,16 +8,23 @@
 #include "ranks.h"
 
 #include <stdcl/world.h>
+#include <errno.h>
+#include <stdcl.h>
 #include <stddef.h>
 
 const char *const cli_paper_names[] = {"white", "black", NULL};
 
+int cli_figure_check(const char *file)
+{
+    if (gnuplot_check(file) == 0)
+        return cli_check_output(file);
+    return clerrno == EINVAL ? cli_wrong("%s", clerror()) : cli_failed_call(NULL);
+}
+
 int cli_figures_check(const struct cli_strings *names)
 {
     for (size_t i = 0; i < names->n; i++) {
-        if (gnuplot_check(names->item[i]) < 0)
-            return cli_failed_call(NULL);
-        const int status = cli_check_output(names->item[i]);
+        const int status = cli_figure_check(names->item[i]);
         if (status != CLI_DONE)
             return status;
     }

@@ -24,8 +24,9 @@ extern const char *const cli_paper_names[];
     CLI_STRINGS(0, "figure", "FILE", &(figures)->names, help),                                     \
         CLI_CHOICE(0, "paper", "COLOUR", &(figures)->paper, cli_paper_names, "paper of figures")
 
-/* Check names before the run: their suffixes, their folders, and that gnuplot is there. Return an
- * exit status, after printing a message. */
+/* Check one name before the run, or the names of --figure: their suffixes, their folders, and that
+ * gnuplot is there. Return an exit status, after printing a message. */
+int cli_figure_check(const char *file);
 int cli_figures_check(const struct cli_strings *names);
 
 /* A page with this title, which is not owned. Free its `command`. */

@@ -104,9 +104,7 @@ static int check_plot(const char *file)
         return cli_wrong(
             "--plot: the name '%s' must begin with energy (its error), energies, lagrange, profile or speeds, which selects the figure: energy.svg",
             file);
-    if (gnuplot_check(file) < 0)
-        return cli_failed_call(NULL);
-    return cli_check_output(file);
+    return cli_figure_check(file);
 }
 
 int nbody_history_plan(struct nbody_job *job)

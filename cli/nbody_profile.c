@@ -8,6 +8,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"
+#include "figures.h"
 #include "files.h"
 #include "message.h"
 #include "nbody_job.h"
@@ -41,9 +42,12 @@ struct profile_body {
 
 int nbody_profile_check(const char *file)
 {
-    if (!cli_has_suffix(file, ".csv") && gnuplot_check(file) < 0)
-        return cli_failed_call(NULL);
-    return cli_check_output(file);
+    if (cli_has_suffix(file, ".csv"))
+        return cli_check_output(file);
+    if (!cli_has_suffix(file, ".svg") && !cli_has_suffix(file, ".png") &&
+        !cli_has_suffix(file, ".pdf"))
+        return cli_wrong("--plot: '%s' must end in .svg, .png, .pdf or, for a table, .csv", file);
+    return cli_figure_check(file);
 }
 
 /* ---- Bins. ----------------------------------------------------------------------------------- */

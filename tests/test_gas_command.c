@@ -425,7 +425,7 @@ static void gas_command_draws_figure(void **state)
     contains(out, "10000 molecules of Ar, T = 300 K");
     contains(out, ">speed [m/s]<");
     expect_gas_refused(2, "--paper needs --figure FILE", "-n 5 --paper black");
-    expect_gas_refused(1, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
+    expect_gas_refused(2, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
 }
 
 static void gas_command_rejects_bad_options(void **state)

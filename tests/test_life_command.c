@@ -1318,7 +1318,7 @@ static void life_command_draws_figures(void **state)
     expect_life_refused(2, "--caption needs", "-p gun.rle --caption");
     expect_life_refused(2, "--grid-lines needs", "-p gun.rle --grid-lines");
     expect_life_refused(2, "give --zoom 4 or more", "-p gun.rle -o x.png --grid-lines --zoom 3");
-    expect_life_refused(1, ".svg, .png or .pdf", "-p gun.rle --figure x.jpg");
+    expect_life_refused(2, ".svg, .png or .pdf", "-p gun.rle --figure x.jpg");
     expect_life_refused(1, "has no room for lines",
                         "--soup=0.3 --size 300 -n 1 --engine reference -q --figure x.svg "
                         "--grid-lines");

@@ -395,8 +395,9 @@ static void nbody_command_tabulates_distributions(void **unused)
     load_nbody_file("profile.csv", out, sizeof out);
     assert_string_equal(strchr(strchr(out, '\n') + 1, '\n'), "\n");
     nbody_refuses(2, "energies, lagrange, profile or speeds", "-n 8 --plot density.svg");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot profile.eps");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot lagrange.csv");
+    nbody_refuses(2, "must end in .svg, .png, .pdf or, for a table, .csv",
+                  "-n 8 --plot profile.eps");
+    nbody_refuses(2, ".svg, .png or .pdf", "-n 8 --plot lagrange.csv");
     if (run_nbody_command("-n 500 --steps 1 --plot profile.svg --plot speeds.svg") == 1 &&
         strstr(err, "gnuplot"))
         return;
@@ -530,7 +531,7 @@ static void nbody_command_draws_axes(void **unused)
     check_file_has("v.svg", ">speed [km/s]<");
     nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
     nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+    nbody_refuses(2, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
 }
 
 /* Return the largest relative deviation, of points of the paths and of the middles between them,
