@@ -276,7 +276,7 @@ static int sum_and_report(struct gas_job *job)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
-    return gas_view_stay(job);
+    return cli_first_failure(job->unwritten, gas_view_stay(job));
 }
 
 static int cmd_gas_run(int argc, char **argv)

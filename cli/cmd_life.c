@@ -433,7 +433,8 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_view_stay(job)) != CLI_DONE)
         return status;
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status,
+                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
 }
 
 int life_job_close(struct life_job *job, int status)

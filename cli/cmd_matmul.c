@@ -245,6 +245,17 @@ static int open_matmul_view(struct matmul_job *job)
     return cli_first_failure(status, matmul_job_report(job));
 }
 
+/* Write all files. The status of one that fails is kept for the end, after the report. */
+static void write_matmul_files(struct matmul_job *job)
+{
+    int status = job->interrupted ? CLI_DONE : matmul_job_write(job);
+    job->output_done = job->output && !job->interrupted && status == CLI_DONE;
+    status = cli_first_failure(status, matmul_job_files(job));
+    if (!job->interrupted || job->outcomes)
+        status = cli_first_failure(status, matmul_figures_draw(job));
+    job->unwritten = status;
+}
+
 static int multiply_and_report(struct matmul_job *job)
 {
     int status;
@@ -267,18 +278,15 @@ static int multiply_and_report(struct matmul_job *job)
         return status;
     if ((status = matmul_view_end(job)) != CLI_DONE)
         return status;
-    if (!job->interrupted && (status = matmul_job_write(job)) != CLI_DONE)
-        return status;
-    if ((status = matmul_job_files(job)) != CLI_DONE)
-        return status;
-    if ((!job->interrupted || job->outcomes) && (status = matmul_figures_draw(job)) != CLI_DONE)
-        return status;
+    write_matmul_files(job);
     if ((status = matmul_job_report(job)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
     if ((status = matmul_view_stay(job)) != CLI_DONE)
         return status;
+    if (job->unwritten != CLI_DONE)
+        return job->unwritten;
     if (job->failed)
         return CLI_FAILED;
     return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;

@@ -112,9 +112,10 @@ static int open_nbody_view(struct nbody_job *job)
     return cli_first_failure(status, nbody_job_report(job));
 }
 
-static int end_by_signal(struct nbody_job *job)
+static int end_with_status(struct nbody_job *job)
 {
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    const int status = job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status, status);
 }
 
 /* A profile is reported even if a kernel is wrong or the run was interrupted. */
@@ -163,7 +164,7 @@ static run_step *const simulation[] = {
     nbody_job_report,
     report_nbody_profile,
     nbody_view_stay,
-    end_by_signal,
+    end_with_status,
     NULL,
 };
 

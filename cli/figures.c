@@ -5,21 +5,46 @@
 #include "figures.h"
 #include "files.h"
 #include "message.h"
+#include "ranks.h"
 
+#include <stdcl/world.h>
+#include <errno.h>
+#include <stdcl.h>
 #include <stddef.h>
 
 const char *const cli_paper_names[] = {"white", "black", NULL};
 
+int cli_figure_check(const char *file)
+{
+    if (gnuplot_check(file) == 0)
+        return cli_check_output(file);
+    return clerrno == EINVAL ? cli_wrong("%s", clerror()) : cli_failed_call(NULL);
+}
+
 int cli_figures_check(const struct cli_strings *names)
 {
     for (size_t i = 0; i < names->n; i++) {
-        if (gnuplot_check(names->item[i]) < 0)
-            return cli_failed_call(NULL);
-        const int status = cli_check_output(names->item[i]);
+        const int status = cli_figure_check(names->item[i]);
         if (status != CLI_DONE)
             return status;
     }
     return CLI_DONE;
+}
+
+int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const char *file), void *arg)
+{
+    int status = CLI_DONE;
+    size_t written = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        const int one = draw(arg, names->item[i]);
+        if (one == CLI_DONE)
+            names->item[written++] = names->item[i];
+        status = cli_first_failure(status, one);
+        if (status != CLI_DONE && world_size(cli_world) > 1)
+            return status;
+    }
+    names->n = written;
+    return status;
 }
 
 struct gnuplot_page cli_figure_page(const struct cli_figures *figures, const char *title)

@@ -53,6 +53,7 @@ struct gas_job {
     uint64_t *count; /* counts of the view's bins; NULL: not counted yet */
     struct gas_energy energy;
     double seconds; /* of the fastest sum; INFINITY: none is complete */
+    int unwritten;  /* exit status of the first file that failed */
 };
 
 /* True if an interruption of any rank cancelled the failed call of the engine. Collective. */
@@ -69,9 +70,10 @@ int gas_input_read(struct gas_job *job);
 int gas_input_give(struct gas_job *job);
 void gas_input_free(struct gas_job *job);
 
-/* gas_output.c. plan: check the names before the run; finish: write the files. */
+/* gas_output.c. plan: check the names before the run; finish: write the files; the status of one
+ * that fails is kept in job->unwritten. */
 int gas_output_plan(const struct gas_job *job);
-int gas_output_finish(const struct gas_job *job);
+int gas_output_finish(struct gas_job *job);
 
 /* gas_view.c. open: open the view, if wanted; visit: after a sum; end: the last frame. */
 int gas_view_open(struct gas_job *job);

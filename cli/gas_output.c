@@ -149,23 +149,31 @@ static int write_speed_plot(const struct gas_bins *b, const char *file)
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-int gas_output_finish(const struct gas_job *job)
+static int write_histogram(void *bins, const char *file)
+{
+    return cli_has_suffix(file, ".csv") ? write_speed_table(bins, file)
+                                        : write_speed_plot(bins, file);
+}
+
+static int draw_gas_figure(void *bins, const char *file)
+{
+    return gas_figure_draw(bins, file);
+}
+
+int gas_output_finish(struct gas_job *job)
 {
     int status = CLI_DONE;
     if (!job->histogram.n && !job->figures.names.n)
         return CLI_DONE;
     const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass);
     uint64_t *count = cli_alloc((size_t)job->bins + 1, sizeof *count);
-    const struct gas_bins bins = {job, job->bins, top / job->bins, count};
+    struct gas_bins bins = {job, job->bins, top / job->bins, count};
     if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
         status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
-    for (size_t i = 0; i < job->histogram.n && status == CLI_DONE && cli_ranks_first(); i++) {
-        const char *file = job->histogram.item[i];
-        status = cli_has_suffix(file, ".csv") ? write_speed_table(&bins, file)
-                                              : write_speed_plot(&bins, file);
-    }
-    for (size_t i = 0; i < job->figures.names.n && status == CLI_DONE && cli_ranks_first(); i++)
-        status = gas_figure_draw(&bins, job->figures.names.item[i]);
+    else if (cli_ranks_first())
+        job->unwritten =
+            cli_first_failure(cli_figures_draw(&job->histogram, write_histogram, &bins),
+                              cli_figures_draw(&job->figures.names, draw_gas_figure, &bins));
     free(count);
     return status;
 }

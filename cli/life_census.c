@@ -126,7 +126,14 @@ static int plan_census(struct life_job *job)
         return cli_wrong(
             "--rule: a census needs a rule such as B3/S23; it does not support rule files such as %s",
             job->rule_text);
-    if (life_rule_normal(job->rule_text ? job->rule_text : "B3/S23", job->rule) < 0)
+    const char *rule = job->rule_text ? job->rule_text : "B3/S23";
+    life_transitions *named = life_transitions_named(rule);
+    const unsigned states = named ? life_transitions_states(named) : 2;
+    life_transitions_free(named);
+    if (states > 2)
+        return cli_wrong("--rule: a census needs a rule of two states, but %s has %u", rule,
+                         states);
+    if (life_rule_normal(rule, job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
     if (!job->soups)
         job->soups = SOUPS;
@@ -435,13 +442,15 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
         return status;
     if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
         return status;
-    if ((status = write_census_table(s)) != CLI_DONE)
+    status = cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
+    if (status != CLI_DONE)
         return status;
     if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status,
+                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
 }
 
 int life_census_run_job(struct life_job *job)

@@ -137,6 +137,8 @@ static void identify_report_text(const struct life_job *job, const struct life_i
 
 int life_identify_job(struct life_job *job)
 {
+    if (job->generations == 0)
+        return cli_wrong("identify needs at least one generation; give --generations 1 or more");
     cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
     struct life_identity *id = life_identify(job->engine_of_run, job->generations);
     cli_progress_end(&job->progress);

@@ -79,7 +79,8 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
         return CLI_DONE;
     const double row[2] = {(double)(job->epoch + job->started + sample->generation),
                            (double)sample->population};
-    return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    csv_row(&job->table, row); /* csv_close reports a failure */
+    return CLI_DONE;
 }
 
 /* Describe the grid, without its cells. */
@@ -310,6 +311,7 @@ int life_output_keep(struct life_job *job)
     return status;
 }
 
+/* A failed output keeps its status in job->outputs, and the remaining outputs follow. */
 int life_output_finish(struct life_job *job)
 {
     struct life_cells cells = {0};
@@ -323,11 +325,13 @@ int life_output_finish(struct life_job *job)
     if (status == CLI_DONE && (drawn || (job->outputs.n && needs_states(job))))
         status = get_whole_grid(job, &cells, &p);
     const bool at_start = job->interrupted && life_job_generation(job) == job->started;
-    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        if (!cli_output_keeps_older(&job->outputs.item[i], at_start))
-            status = finish_life_output(job, &job->outputs.item[i], &p);
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
+        struct cli_output *o = &job->outputs.item[i];
+        if (!o->left_out && !cli_output_keeps_older(o, at_start))
+            status = cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
+    }
     if (status == CLI_DONE && cli_ranks_first())
-        status = life_figures_draw(job, &p);
+        status = cli_outputs_keep_status(&job->outputs, NULL, life_figures_draw(job, &p));
     free_whole_grid(&cells, &p);
     return status;
 }

@@ -173,9 +173,17 @@ static long long axis_label(char text[LABEL_TEXT], const char *name, long long a
     return at;
 }
 
-static int draw_life_figure(const struct life_job *job, const struct life_pattern *p,
-                            const char *file, uint8_t *rgb)
+struct life_figure {
+    const struct life_job *job;
+    const struct life_pattern *pattern;
+    uint8_t *rgb;
+};
+
+static int draw_life_figure(void *of, const char *file)
 {
+    const struct life_job *job = ((const struct life_figure *)of)->job;
+    const struct life_pattern *p = ((const struct life_figure *)of)->pattern;
+    uint8_t *rgb = ((const struct life_figure *)of)->rgb;
     char title[LIFE_RULE_TEXT + LIFE_GENERATION_TEXT + 64], now[LIFE_GENERATION_TEXT];
     uint8_t ramp[PICTURE_RAMP][3];
     char column[LABEL_TEXT], row[LABEL_TEXT];
@@ -209,17 +217,18 @@ static int draw_life_figure(const struct life_job *job, const struct life_patter
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-int life_figures_draw(const struct life_job *job, const struct life_pattern *p)
+int life_figures_draw(struct life_job *job, const struct life_pattern *p)
 {
-    int status = CLI_DONE;
-    if (job->figures.names.n && job->grid_lines &&
-        (p->width > FIGURE_GRID || p->height > FIGURE_GRID))
+    if (!job->figures.names.n)
+        return CLI_DONE;
+    if (job->grid_lines && (p->width > FIGURE_GRID || p->height > FIGURE_GRID)) {
+        job->figures.names.n = 0; /* none is reported */
         return cli_failed("--grid-lines: a figure of %zu x %zu cells has no room for lines, which "
                           "need at most %d x %d; omit --grid-lines",
                           p->width, p->height, FIGURE_GRID, FIGURE_GRID);
-    uint8_t *rgb = job->figures.names.n ? cli_alloc(FIGURE_CELLS * FIGURE_CELLS, 3) : NULL;
-    for (size_t i = 0; i < job->figures.names.n && status == CLI_DONE; i++)
-        status = draw_life_figure(job, p, job->figures.names.item[i], rgb);
-    free(rgb);
+    }
+    struct life_figure of = {job, p, cli_alloc(FIGURE_CELLS * FIGURE_CELLS, 3)};
+    const int status = cli_figures_draw(&job->figures.names, draw_life_figure, &of);
+    free(of.rgb);
     return status;
 }

@@ -22,6 +22,6 @@ bool life_picture_is_dressed(const struct life_job *job);
 int life_picture_save(const struct life_job *job, const struct life_pattern *p, const char *file);
 
 /* Draw all figures of a pattern with all its rows in memory. */
-int life_figures_draw(const struct life_job *job, const struct life_pattern *p);
+int life_figures_draw(struct life_job *job, const struct life_pattern *p);
 
 #endif

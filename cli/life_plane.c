@@ -370,6 +370,8 @@ static int draw_plane_figures(const struct plane *p)
     int status = get_box(p, p->job->figures.names.item[0], &cells, &pattern);
     if (status == CLI_DONE)
         status = life_figures_draw(p->job, &pattern);
+    else
+        p->job->figures.names.n = 0; /* none is reported */
     free_box(&cells, &pattern);
     return status;
 }
@@ -520,18 +522,18 @@ static void plane_report_lines(const struct plane *p, const char *device, const 
     cli_report_end(&report, fp);
 }
 
-static int write_plane_outputs(struct plane *p)
+/* A failed output keeps its status in job->outputs, and the remaining outputs follow. */
+static void write_plane_outputs(struct plane *p)
 {
-    const struct life_job *job = p->job;
+    struct life_job *job = p->job;
     const bool at_start = job->interrupted && life_job_generation(job) == job->started;
     for (size_t i = 0; i < job->outputs.n; i++) {
         struct cli_output *const o = &job->outputs.item[i];
         const int status =
             cli_output_keeps_older(o, at_start) ? CLI_DONE : finish_plane_output(p, o);
-        if (status != CLI_DONE)
-            return status;
+        cli_outputs_keep_status(&job->outputs, o, status);
     }
-    return draw_plane_figures(p);
+    cli_outputs_keep_status(&job->outputs, NULL, draw_plane_figures(p));
 }
 
 static int report_plane(struct plane *p)
@@ -581,15 +583,15 @@ static int run_plane(struct plane *p)
         return status;
     if ((status = life_view_end(job)) != CLI_DONE)
         return status;
-    if ((status = write_plane_outputs(p)) != CLI_DONE)
-        return status;
+    write_plane_outputs(p);
     if ((status = report_plane(p)) != CLI_DONE)
         return status;
     if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
     if ((status = life_view_stay(job)) != CLI_DONE)
         return status;
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status,
+                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
 }
 
 int life_plane_run(struct life_job *job)

@@ -130,6 +130,17 @@ static const char *embedded_rule(const struct life_job *job, const char *name)
                : NULL;
 }
 
+/* Refuse a rule without a file. `wrong`: the message of the parser, whose general advice on writing
+ * rules is left out. */
+static int refuse_rule(const char *text, const char *where, const char *wrong)
+{
+    char general[80];
+    snprintf(general, sizeof general, "'%.60s' is not a rule", text);
+    return cli_wrong(
+        "%s: %s, and no file %s%s was found beside the pattern, in $STDCL_RULES or among Golly's rules",
+        where, strstr(wrong, "write B") ? general : wrong, text, SUFFIX);
+}
+
 int life_job_rule(struct life_job *job, const char *text, const char *where)
 {
     char path[PATH];
@@ -158,9 +169,7 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
         find_in_folders(path, job->rules_folder, text) ||
         find_in_folders(path, getenv("STDCL_RULES"), text) || find_in_folders(path, GOLLY, text))
         return take_rule_file(job, path);
-    return cli_wrong(
-        "%s: '%s' is not a rule, and no file %s%s was found beside the pattern, in $STDCL_RULES or among Golly's rules",
-        where, text, text, SUFFIX);
+    return refuse_rule(text, where, wrong);
 }
 
 int life_job_check_states(const struct life_job *job, unsigned states)

@@ -135,8 +135,9 @@ static void name_axis(const struct matmul_job *job, char *label, size_t size)
     }
 }
 
-static int draw_matmul_figure(const struct matmul_job *job, const char *file)
+static int draw_matmul_figure(void *of, const char *file)
 {
+    const struct matmul_job *job = of;
     char title[160], label[256];
     double least, most;
     struct gnuplot_script script;
@@ -158,10 +159,7 @@ static int draw_matmul_figure(const struct matmul_job *job, const char *file)
     return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-int matmul_figures_draw(const struct matmul_job *job)
+int matmul_figures_draw(struct matmul_job *job)
 {
-    int status = CLI_DONE;
-    for (size_t i = 0; i < job->figures.names.n && status == CLI_DONE; i++)
-        status = draw_matmul_figure(job, job->figures.names.item[i]);
-    return status;
+    return cli_figures_draw(&job->figures.names, draw_matmul_figure, job);
 }

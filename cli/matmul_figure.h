@@ -7,6 +7,6 @@
 struct matmul_job;
 
 /* Draw all figures of --figure. Return an exit status, after printing a message. */
-int matmul_figures_draw(const struct matmul_job *job);
+int matmul_figures_draw(struct matmul_job *job);
 
 #endif

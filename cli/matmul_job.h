@@ -76,6 +76,8 @@ struct matmul_job {
     double begun, begun_at;
     size_t runs;                         /* completed runs of the current engine */
     bool interrupted, timed_out, failed; /* failed: an engine failed */
+    bool output_done;                    /* -o is written */
+    int unwritten;                       /* exit status of the first file that failed */
     struct matmul_outcome *outcome;
     size_t outcomes;
     enum matmul_kind kinds[MATMUL_KINDS]; /* engines to run */

@@ -128,7 +128,7 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
         fprintf(out, ", %s %% of the peak", cli_text_number(&text, 3, o->peak_percent));
     fprintf(out, "\n%-14s%s of |A| |B|, against a product in higher precision\n", "error",
             cli_text_number(&text, 2, o->error));
-    if (job->output)
+    if (job->output_done)
         fprintf(out, "%-14s%s\n", "written", job->output);
     free(device);
 }
@@ -325,6 +325,7 @@ static int write_sweep_plot(const struct matmul_job *job)
 
 int matmul_job_files(const struct matmul_job *job)
 {
-    const int status = job->csv ? write_sweep_csv(job) : CLI_DONE;
-    return status == CLI_DONE && job->plot ? write_sweep_plot(job) : status;
+    const int table = job->csv ? write_sweep_csv(job) : CLI_DONE,
+              plot = job->plot ? write_sweep_plot(job) : CLI_DONE;
+    return cli_first_failure(table, plot);
 }

@@ -161,7 +161,7 @@ int nbody_job_bodies(struct nbody_job *job)
 
 /* ---- Estimated for a file. ------------------------------------------------------------------- */
 
-enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_few */
+enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see one_rank_uses_ias15 */
 enum { FEW = 512 };                         /* up to this number bodies are examined pair by pair */
 
 /* Mass and scales of many bodies, about their centre of mass. */
@@ -321,12 +321,16 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     return CLI_DONE;
 }
 
-/* True if steps of few bodies may run on the host: no option concerns devices. */
-static bool may_use_host(const struct nbody_job *job)
+/* True if one rank may compute the steps of few bodies on the host: no option concerns devices. */
+static bool one_rank_may_use_host(const struct nbody_job *job)
 {
     return job->n <= NBODY_FEW && !job->given.device && job->method != NBODY_TREE &&
-           job->kernel == NBODY_TUNED && job->stepping != NBODY_BLOCK && !job->compare &&
-           world_size(cli_world) == 1;
+           job->kernel == NBODY_TUNED && job->stepping != NBODY_BLOCK && !job->compare;
+}
+
+static bool may_use_host(const struct nbody_job *job)
+{
+    return one_rank_may_use_host(job) && world_size(cli_world) == 1;
 }
 
 /* True if the engine needs devices: for its steps, a force from a file or a check of forces, or
@@ -452,19 +456,29 @@ static int check_softenings(const struct nbody_job *job)
                       job->input, what);
 }
 
-/* Up to VERY_FEW bodies default to ias15, unless an option or the file concerns steps or sums: no
- * fixed step suits a close encounter, and energy is insensitive to light bodies. */
-static void choose_few(struct nbody_job *job)
+/* True if one rank uses ias15: up to VERY_FEW bodies default to it, unless an option or the file
+ * concerns steps or sums. No fixed step suits a close encounter, and energy is insensitive to light
+ * bodies. */
+static bool one_rank_uses_ias15(const struct nbody_job *job)
 {
     const bool open = !job->given.stepping && !job->given.integrator && !job->given.method &&
                       isnan(job->dt) && job->steps == SIZE_MAX && job->precision == NOT_GIVEN &&
                       !(job->accuracy > 0) && !(job->eta > 0);
     const bool plain = job->method == NBODY_DIRECT && job->kernel == NBODY_TUNED && !job->own_eps &&
-                       !job->compare && !job->resumed && world_size(cli_world) == 1;
-    if (!open || !plain || job->bodies.n > VERY_FEW || job->bodies.n < 2 ||
-        job->bodies.note[NOTE_integrator])
+                       !job->compare && !job->resumed;
+    return open && plain && job->n <= VERY_FEW && job->n >= 2 && !job->bodies.note[NOTE_integrator];
+}
+
+/* Warn if one rank would compute the few bodies differently, so that results would differ, too. */
+static void warn_of_few_bodies(const struct nbody_job *job, bool ias15)
+{
+    const bool host = one_rank_may_use_host(job) && !strstr(job->fields.forces, ".cl") &&
+                      (job->by_default.precision || job->precision == NBODY_DOUBLE);
+    if (world_size(cli_world) == 1 || job->resumed || job->common.quiet || (!ias15 && !host))
         return;
-    job->integrator = NBODY_IAS15;
+    cli_warn(
+        "%zu bodies are few: one rank would use %s, with different results; to get these, start stdcl without mpirun",
+        job->n, ias15 ? "ias15" : "the host and double precision");
 }
 
 /* Choose the step of ias15: 1 / LEAST_STEPS of the run, at most the time between outputs. The step
@@ -499,7 +513,10 @@ int nbody_job_choose(struct nbody_job *job)
     job->by_default.step = isnan(job->dt);
     job->by_default.integrator = !job->given.integrator && !job->bodies.note[NOTE_integrator];
     job->by_default.precision = job->precision == NOT_GIVEN;
-    choose_few(job);
+    const bool ias15 = one_rank_uses_ias15(job);
+    if (ias15 && world_size(cli_world) == 1)
+        job->integrator = NBODY_IAS15;
+    warn_of_few_bodies(job, ias15);
     const bool adjust = isnan(job->dt) && job->integrator == NBODY_IAS15 && !job->resumed;
     const int status = choose_defaults(job);
     if (status == CLI_DONE && adjust)

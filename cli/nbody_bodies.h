@@ -84,7 +84,7 @@ struct nbody_found {
 int nbody_events_plan(struct nbody_job *job);
 int nbody_events_begin_run(struct nbody_job *job);
 void nbody_events_visit(struct nbody_job *job);
-int nbody_events_write(const struct nbody_job *job); /* write the table of --events */
+int nbody_events_write(struct nbody_job *job); /* write the table of --events */
 
 /* nbody_places.c: CLI_FAILED for coincident bodies without softening */
 int nbody_places_check(const struct nbody_job *job);

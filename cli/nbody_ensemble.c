@@ -321,7 +321,7 @@ static int run_and_report(struct ensemble *e)
 int nbody_job_ensemble(struct nbody_job *job)
 {
     struct ensemble e = {.job = job};
-    const int status = run_and_report(&e);
+    int status = run_and_report(&e);
     ensemble_output_discard(&e);
     nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
@@ -334,5 +334,6 @@ int nbody_job_ensemble(struct nbody_job *job)
     for (size_t i = 0; e.names && i < e.files; i++)
         free(e.names[i]);
     free(e.names);
+    status = cli_first_failure(status, job->outputs.status);
     return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
 }

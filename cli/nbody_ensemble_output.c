@@ -300,20 +300,19 @@ int ensemble_output_visit(struct ensemble *e, bool end)
 int ensemble_output_finish(struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    const bool table = energies_file(job) != NULL;
     for (size_t i = 0; i < job->outputs.n; i++) {
         struct cli_output *o = &job->outputs.item[i];
-        const int status =
-            o->kind == CLI_OUTPUT_STATE
-                ? nbody_bodies_write(job, &e->bodies_out, nbody_ensemble_steps(e->engine), o)
-                : CLI_DONE;
+        int status = CLI_DONE;
+        if (o->kind == CLI_OUTPUT_STATE)
+            status = nbody_bodies_write(job, &e->bodies_out, nbody_ensemble_steps(e->engine), o);
+        else if (o->kind == CLI_OUTPUT_TABLE && csv_close(&e->energies.csv) < 0)
+            status = cli_failed_call(NULL);
+        status = cli_outputs_keep_status(&job->outputs, o, status);
         if (status != CLI_DONE)
             return status;
     }
-    if ((table && csv_close(&e->energies.csv) < 0) ||
-        (job->elements && csv_close(&e->orbits.csv) < 0))
-        return cli_failed_call(NULL);
-    return CLI_DONE;
+    const bool failed = job->elements && csv_close(&e->orbits.csv) < 0;
+    return cli_outputs_keep_status(&job->outputs, NULL, failed ? cli_failed_call(NULL) : CLI_DONE);
 }
 
 void ensemble_output_discard(struct ensemble *e)

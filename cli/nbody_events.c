@@ -172,7 +172,7 @@ void nbody_events_visit(struct nbody_job *job)
         add_found(job, &r[k]);
 }
 
-int nbody_events_write(const struct nbody_job *job)
+int nbody_events_write(struct nbody_job *job)
 {
     static const char *const column[] = {"time", "body", "other", "distance", "x",    "y",
                                          "z",    "vx",   "vy",    "vz",       "event"};

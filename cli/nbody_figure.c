@@ -5,6 +5,7 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "figures.h"
 #include "alloc.h"
 #include "message.h"
 #include "nbody_camera.h"
@@ -158,8 +159,15 @@ static int draw_map(const struct nbody_scene *s, struct figure *figure, const ch
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int draw_figure(const struct nbody_job *job, const struct nbody_scene *s, const char *file)
+struct nbody_figure {
+    const struct nbody_job *job;
+    const struct nbody_scene *scene;
+};
+
+static int draw_figure(void *of, const char *file)
 {
+    const struct nbody_job *job = ((const struct nbody_figure *)of)->job;
+    const struct nbody_scene *s = ((const struct nbody_figure *)of)->scene;
     uint8_t ramp[PICTURE_RAMP][3];
     char title[96], time[48], axis[2][64];
     struct figure figure = {.sets = 0};
@@ -183,8 +191,10 @@ int nbody_figures_draw(struct nbody_job *job)
     if (!job->figures.n)
         return CLI_DONE;
     int status = nbody_scene_open(job, &scene);
-    for (size_t i = 0; i < job->figures.n && status == CLI_DONE; i++)
-        status = draw_figure(job, &scene, job->figures.item[i]);
+    if (status == CLI_DONE)
+        status = cli_figures_draw(&job->figures, draw_figure, &(struct nbody_figure){job, &scene});
+    else
+        job->figures.n = 0; /* none is reported */
     nbody_scene_close(&scene);
     return status;
 }

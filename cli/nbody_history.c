@@ -5,6 +5,7 @@
  * ("orbits"). Rows stay in memory until the end and are saved in checkpoints. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "figures.h"
 #include "files.h"
 #include "interrupt.h"
 #include "json.h"
@@ -103,9 +104,7 @@ static int check_plot(const char *file)
         return cli_wrong(
             "--plot: the name '%s' must begin with energy (its error), energies, lagrange, profile or speeds, which selects the figure: energy.svg",
             file);
-    if (gnuplot_check(file) < 0)
-        return cli_failed_call(NULL);
-    return cli_check_output(file);
+    return cli_figure_check(file);
 }
 
 int nbody_history_plan(struct nbody_job *job)
@@ -412,8 +411,9 @@ static int write_density_profile(const struct nbody_job *job, const char *file)
     return nbody_profile_write(job, s.centre, file);
 }
 
-static int draw_plot(const struct nbody_job *job, const char *file)
+static int draw_plot(void *of, const char *file)
 {
+    struct nbody_job *job = of;
     if (name_begins(file, "profile"))
         return write_density_profile(job, file);
     if (name_begins(file, "speeds"))
@@ -423,22 +423,33 @@ static int draw_plot(const struct nbody_job *job, const char *file)
     return name_begins(file, "energy") ? draw_energy_error(job, file) : draw_radii(job, file);
 }
 
+static int write_structure(struct nbody_job *job)
+{
+    return cli_has_suffix(job->structure, ".json") ? write_structure_json(job)
+                                                   : write_structure_csv(job);
+}
+
+/* Write a file, if wanted. If that fails, the name becomes NULL and is not reported. */
+static int end_file(struct nbody_job *job, const char **name, int (*write)(struct nbody_job *))
+{
+    const int status = *name ? write(job) : CLI_DONE;
+    if (status != CLI_DONE)
+        *name = NULL;
+    return cli_outputs_keep_status(&job->outputs, NULL, status);
+}
+
 int nbody_history_finish(struct nbody_job *job)
 {
-    int status = CLI_DONE;
-    if (job->structure)
-        status = cli_has_suffix(job->structure, ".json") ? write_structure_json(job)
-                                                         : write_structure_csv(job);
+    int status = end_file(job, &job->structure, write_structure);
     if (status != CLI_DONE)
         return status;
-    for (size_t i = 0; i < job->plots.n; i++) {
-        status = draw_plot(job, job->plots.item[i]);
-        if (status != CLI_DONE)
-            return status;
-    }
-    if (job->event_file && (status = nbody_events_write(job)) != CLI_DONE)
+    status =
+        cli_outputs_keep_status(&job->outputs, NULL, cli_figures_draw(&job->plots, draw_plot, job));
+    if (status != CLI_DONE)
         return status;
-    return job->elements ? nbody_orbits_write(job) : CLI_DONE;
+    if ((status = end_file(job, &job->event_file, nbody_events_write)) != CLI_DONE)
+        return status;
+    return end_file(job, &job->elements, nbody_orbits_write);
 }
 
 void nbody_history_report(const struct nbody_job *job, FILE *fp)

@@ -91,6 +91,8 @@ static int add_nbody_output(struct nbody_job *job, const char *file, enum cli_ou
     if (kind == CLI_OUTPUT_STATE && !particles_format_of(file))
         return cli_wrong("%s, picture (.png), film (.mp4 .webm .gif), table of energies (.csv)",
                          clerror());
+    if (kind == CLI_OUTPUT_STATE && particles_can_write(file) < 0)
+        return cli_failed("'%s' cannot be written: %s", file, clerror());
     if (series_is(file))
         kind = CLI_OUTPUT_SERIES;
     cli_outputs_add(&job->outputs, file, kind);
@@ -199,7 +201,8 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row)
     }
     job->table_begun = true;
     job->table_time = row->value[0];
-    return csv_row(&job->table, row->value) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    csv_row(&job->table, row->value); /* csv_close reports a failure */
+    return CLI_DONE;
 }
 
 static int draw_current_bodies(void *job, const char *file)
@@ -278,6 +281,13 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
     return CLI_DONE;
 }
 
+static int draw_figures(struct nbody_job *job)
+{
+    const int status = cli_outputs_keep_status(&job->outputs, NULL, nbody_figures_draw(job));
+    return status == CLI_DONE ? nbody_history_finish(job) : status;
+}
+
+/* A failed output keeps its status in job->outputs, and the remaining outputs follow. */
 int nbody_output_finish(struct nbody_job *job)
 {
     int status;
@@ -291,12 +301,15 @@ int nbody_output_finish(struct nbody_job *job)
             return status;
     }
     const bool at_start = job->interrupted && job->total > 0 && nbody_steps(job->engine) == 0;
-    for (size_t i = 0; i < job->outputs.n; i++)
-        if (!cli_output_keeps_older(&job->outputs.item[i], at_start) &&
-            (status = finish_nbody_output(job, &job->outputs.item[i])) != CLI_DONE)
+    for (size_t i = 0; i < job->outputs.n; i++) {
+        struct cli_output *o = &job->outputs.item[i];
+        if (o->left_out || cli_output_keeps_older(o, at_start))
+            continue;
+        status = cli_outputs_keep_status(&job->outputs, o, finish_nbody_output(job, o));
+        if (status != CLI_DONE)
             return status;
-    status = nbody_figures_draw(job);
-    return status == CLI_DONE ? nbody_history_finish(job) : status;
+    }
+    return draw_figures(job);
 }
 
 void nbody_output_discard(struct nbody_job *job)

@@ -2,11 +2,13 @@
  *
  * Shells about the density centre have equal ratios of radii between the tenth body from the centre
  * and the tenth from outside. The innermost shell is a ball, and the outermost ends at the last
- * body, so that the shells together hold all mass. Speeds have bins of one width, up to five times
- * the root mean square speed. A value is the mean over its bin, hence lines are drawn as steps. */
+ * body, so that the shells together hold all mass. Equal radii give one ball. Speeds have bins of
+ * one width, up to five times the root mean square speed. A value is the mean over its bin, hence
+ * lines are drawn as steps. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"
+#include "figures.h"
 #include "files.h"
 #include "message.h"
 #include "nbody_job.h"
@@ -40,9 +42,12 @@ struct profile_body {
 
 int nbody_profile_check(const char *file)
 {
-    if (!cli_has_suffix(file, ".csv") && gnuplot_check(file) < 0)
-        return cli_failed_call(NULL);
-    return cli_check_output(file);
+    if (cli_has_suffix(file, ".csv"))
+        return cli_check_output(file);
+    if (!cli_has_suffix(file, ".svg") && !cli_has_suffix(file, ".png") &&
+        !cli_has_suffix(file, ".pdf"))
+        return cli_wrong("--plot: '%s' must end in .svg, .png, .pdf or, for a table, .csv", file);
+    return cli_figure_check(file);
 }
 
 /* ---- Bins. ----------------------------------------------------------------------------------- */
@@ -53,18 +58,25 @@ static int compare_profile_bodies(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* True if a shell of these radii has a volume in spite of rounding. */
+static bool radii_differ(double inner, double outer)
+{
+    return outer > inner * (1 + 1e-6);
+}
+
 static void set_shells(struct distribution *p, size_t n, const struct profile_body *body)
 {
-    const double last = body[n - 1].at;
     const size_t most = n / (2 * EDGE_BODIES),
                  between = most < PROFILE_BINS - 2 ? most : PROFILE_BINS - 2;
-    p->bins = between ? between + 2 : 1;
-    if (between) {
-        const double low = body[EDGE_BODIES - 1].at, high = body[n - EDGE_BODIES].at;
+    const double last = body[n - 1].at, low = between ? body[EDGE_BODIES - 1].at : 0,
+                 high = between ? body[n - EDGE_BODIES].at : 0;
+    p->edge[0] = 0;
+    p->bins = 1;
+    if (low > 0 && radii_differ(low, high)) {
         for (size_t k = 0; k <= between; k++)
             p->edge[k + 1] = low * pow(high / low, (double)k / (double)between);
+        p->bins = between + (radii_differ(high, last) ? 2 : 1);
     }
-    p->edge[0] = 0;
     p->edge[p->bins] = last;
 }
 
@@ -144,6 +156,17 @@ static int write_profile_table(const struct distribution *p, bool density, const
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+/* Bodies that all lie at the centre, or rest, have no distribution: widths of bins are 0. */
+static int check_bin_widths(const struct distribution *p, bool density, const char *file)
+{
+    for (size_t k = 0; k < p->bins; k++)
+        if (!isfinite(p->value[k]))
+            return cli_failed(
+                "%s: the largest %s is %g, which gives no distribution; omit this plot", file,
+                density ? "radius about the density centre" : "speed", p->edge[p->bins]);
+    return CLI_DONE;
+}
+
 /* The labels of the axes. */
 static void name_profile_axes(const struct units *units, bool density, char x[128], char y[128])
 {
@@ -190,6 +213,8 @@ static int draw_profile(const struct nbody_job *job, const struct distribution *
 static int write_profile(const struct nbody_job *job, const struct distribution *p, bool density,
                          const char *file)
 {
+    if (check_bin_widths(p, density, file) != CLI_DONE)
+        return CLI_FAILED;
     return cli_has_suffix(file, ".csv") ? write_profile_table(p, density, file)
                                         : draw_profile(job, p, density, file);
 }

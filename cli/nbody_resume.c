@@ -90,15 +90,69 @@ static bool is_option(const char *word)
     return word[0] == '-' && isalpha((unsigned char)word[word[1] == '-' ? 2 : 1]);
 }
 
-/* True for repeatable options; of all others the last one holds. */
+/* True for repeatable outputs; of all other options the last one holds. */
 static bool is_repeatable(const char *word)
 {
-    static const char *const names[] = {"-o",       "--output", "--plot",      "--external",
-                                        "--device", "--event",  "--stop-event"};
+    static const char *const names[] = {"-o", "--output", "--plot", "--figure"};
     bool any = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         any |= strcmp(word, names[i]) == 0;
     return any;
+}
+
+/* Number of words of the option `name`, followed by `next`, and its value; 0: a different
+ * option. */
+static size_t option_words(const char *name, const char *word, const char *next, const char **value)
+{
+    const size_t length = strlen(name);
+    const bool joined = strncmp(word, name, length) == 0 && word[length] == '=';
+    *value = joined ? word + length + 1 : next;
+    return joined ? 1 : strcmp(word, name) == 0 && next ? 2 : 0;
+}
+
+/* ---- Options whose values are one list: a new list replaces the saved one as a whole. -------- */
+
+enum { LISTS = 4 };
+static const char *const list_names[LISTS] = {"--device", "--event", "--external", "--stop-event"};
+
+/* Number of words of an option with a list; 0: a different option. *list: its place in
+ * list_names. */
+static size_t list_words(const char *word, const char *next, size_t *list)
+{
+    const char *value;
+    size_t words = 0;
+    for (*list = 0; *list < LISTS; ++*list)
+        if ((words = option_words(list_names[*list], word, next, &value)) > 0)
+            break;
+    return words;
+}
+
+/* Return the value of the next option `name` from word *at on and advance *at; NULL: none. */
+static const char *next_value(const char *name, size_t n, const char *const *word, size_t *at)
+{
+    const char *value;
+    while (*at < n) {
+        const size_t i = *at,
+                     words = option_words(name, word[i], i + 1 < n ? word[i + 1] : NULL, &value);
+        *at += words ? words : 1;
+        if (words)
+            return value;
+    }
+    return NULL;
+}
+
+/* True if the command line has a list `name` and it differs from the saved one. */
+static bool is_new_list(const char *name, const struct cli_stored *saved, int argc, char **argv)
+{
+    const char *given, *old;
+    size_t i = 1, k = 0;
+    bool named = false;
+    do {
+        given = next_value(name, (size_t)argc, (const char *const *)argv, &i);
+        old = next_value(name, saved->n, saved->word, &k);
+        named |= given != NULL;
+    } while (given && old && strcmp(given, old) == 0);
+    return named && (given || old);
 }
 
 /* Number of words from word `i` on that the saved command line already contains: an option, and
@@ -122,10 +176,8 @@ static int known_words(json_t *command, int argc, char **argv, int i, size_t *at
  * option. */
 static size_t output_words(const char *word, const char *next, const char **file)
 {
-    const bool joined = strncmp(word, "--output=", 9) == 0,
-               apart = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
-    *file = joined ? word + 9 : next;
-    return joined ? 1 : apart && next ? 2 : 0;
+    const size_t words = option_words("--output", word, next, file);
+    return words ? words : strcmp(word, "-o") == 0 && next ? 2 : 0;
 }
 
 /* Outputs of this command line; `added`: some are not among the saved ones. */
@@ -183,18 +235,22 @@ static bool is_replaced(json_t *command, const struct new_outputs *o, const char
            !has_output(o, file);
 }
 
-/* Append the saved command line; a new end of the run replaces the old one, and new outputs replace
- * old ones. `word` receives the place of each word in `all`, or SIZE_MAX. */
-static size_t put_saved_words(json_t *command, bool ends, const struct new_outputs *outputs,
-                              char **all, size_t *word)
+/* Append the saved command line; a new end of the run replaces the old one, new lists and outputs
+ * replace old ones. `word` receives the place of each word in `all`, or SIZE_MAX. */
+static size_t put_saved_words(json_t *command, bool ends, const bool new_list[LISTS],
+                              const struct new_outputs *outputs, char **all, size_t *word)
 {
     size_t count = 0;
     for (size_t i = 0, leave = 0; i < json_array_size(command); i++) {
         const char *text = json_string_value(json_array_get(command, i)), *file;
-        const size_t output =
-            output_words(text, json_string_value(json_array_get(command, i + 1)), &file);
+        const char *next = json_string_value(json_array_get(command, i + 1));
+        size_t list;
+        const size_t output = output_words(text, next, &file),
+                     listed = list_words(text, next, &list);
         if (leave == 0 && ends)
             leave = end_option_words(text);
+        if (leave == 0 && listed && new_list[list])
+            leave = listed;
         if (leave == 0 && output && is_replaced(command, outputs, file))
             leave = output;
         word[i] = leave ? SIZE_MAX : count;
@@ -215,15 +271,24 @@ static void merge_command_lines(struct resumed *r, const char *file, int argc, c
     const size_t old = json_array_size(command);
     size_t *word = cli_alloc(old, sizeof *word), at = 0;
     char **all = r->argv = cli_alloc(old + (size_t)argc + 1, sizeof *all);
-    bool ends = false;
+    bool ends = false, new_list[LISTS];
+    r->stored = (struct cli_stored){file, cli_alloc(old, sizeof *r->stored.word), old};
+    for (size_t i = 0; i < old; i++)
+        r->stored.word[i] = json_string_value(json_array_get(command, i));
+    for (size_t i = 0; i < LISTS; i++)
+        new_list[i] = is_new_list(list_names[i], &r->stored, argc, argv);
     for (int i = 1; i < argc; i++)
         ends |= end_option_words(argv[i]) > 0 && !known_words(command, argc, argv, i, &at);
     const struct new_outputs outputs = find_new_outputs(command, argc, argv);
-    size_t n = put_saved_words(command, ends, &outputs, all, word);
+    size_t n = put_saved_words(command, ends, new_list, &outputs, all, word);
     for (int i = 1; i < argc; i++) {
-        const int said = known_words(command, argc, argv, i, &at);
+        size_t list;
+        const size_t listed = list_words(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &list);
+        const int said = listed ? 0 : known_words(command, argc, argv, i, &at);
         if (!strcmp(argv[i], "--resume"))
             i++;
+        else if (listed && !new_list[list])
+            i += (int)listed - 1; /* the saved list stays in its place */
         else if (said) {
             for (int k = 0; k < said && word[at + (size_t)k] != SIZE_MAX; k++)
                 all[word[at + (size_t)k]] = argv[i + k];
@@ -233,9 +298,6 @@ static void merge_command_lines(struct resumed *r, const char *file, int argc, c
     }
     free(word);
     *count = (int)n;
-    r->stored = (struct cli_stored){file, cli_alloc(old, sizeof *r->stored.word), old};
-    for (size_t i = 0; i < old; i++)
-        r->stored.word[i] = json_string_value(json_array_get(command, i));
 }
 
 /* Check that the version is this one, or that the user does not mind. */
@@ -385,12 +447,6 @@ int nbody_resume_bodies(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* True for direct sums, which any number of devices of the same model may continue. */
-static bool is_direct(const struct nbody_job *job)
-{
-    return job->resumed->parts.state.method == NBODY_DIRECT;
-}
-
 /* Name of the checkpoint's device that device `dev` replaces. */
 static const char *device_then(const struct nbody_job *job, unsigned dev)
 {
@@ -430,21 +486,28 @@ bool nbody_resume_uses_host(const struct nbody_job *job)
     return json_is_true(json_object_get(job->resumed->parts.words, "host"));
 }
 
-/* Check that the devices and drivers equal the checkpoint's. For direct sums on one model their
- * number may differ, and steps on the host have equal bits everywhere. */
+/* Check that the devices and drivers equal the checkpoint's. The number of devices of one model may
+ * differ, and steps on the host have equal bits everywhere. */
 int nbody_resume_devices(struct nbody_job *job)
 {
-    if (!job->resumed || job->resume_anyway || !job->context)
+    if (!job->resumed)
+        return CLI_DONE;
+    if (nbody_resume_uses_host(job) && world_size(cli_world) > 1)
+        return cli_failed(
+            "--resume: the run of %s computes on the host, which ranks do not divide; resume it without mpirun",
+            job->resume);
+    if (job->resume_anyway || !job->context)
         return CLI_DONE;
     const unsigned had = (unsigned)json_array_size(
                        json_object_get(job->resumed->parts.words, "devices")),
                    have = clgetndev(job->context);
     if (nbody_resume_uses_host(job) && !strstr(job->fields.forces, ".cl"))
         return CLI_DONE;
-    if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
+    if (had == 0 || (had != have && !have_one_model(job, had)))
         return cli_failed(
-            "--resume: the run of %s used %u device%s, but this one uses %u, which may change bits; select the devices with --device, or use --resume-anyway",
-            job->resume, had, had == 1 ? "" : "s", have);
+            "--resume: the run of %s used %u device%s%s, but this%s uses %u, which may change bits; select the devices with --device, or use --resume-anyway",
+            job->resume, had, had == 1 ? "" : "s", had > 1 ? " of different models" : "",
+            world_size(cli_world) > 1 ? " rank" : " one", have);
     for (unsigned dev = 0; dev < have; dev++) {
         const int status = check_device(job, dev);
         if (status != CLI_DONE)

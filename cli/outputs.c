@@ -180,22 +180,38 @@ static int film_frame(const struct cli_outputs *outputs, struct cli_output *o,
     return status;
 }
 
+/* Draw the next frame of output i as a numbered picture, unless an earlier output has drawn it. */
+static int numbered_frame(const struct cli_outputs *outputs, size_t i,
+                          int (*draw)(void *, const char *), void *job)
+{
+    char *frame = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
+    if (!frame)
+        return cli_failed_call(NULL);
+    const int status = is_drawn_before(outputs, i, frame) ? CLI_DONE : draw(job, frame);
+    free(frame);
+    return status;
+}
+
+int cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status)
+{
+    if (status == CLI_DONE)
+        return CLI_DONE;
+    if (o)
+        o->left_out = true;
+    outputs->status = cli_first_failure(outputs->status, status);
+    return world_size(cli_world) > 1 ? status : CLI_DONE;
+}
+
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const char *), void *job)
 {
     int status = CLI_DONE;
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
-        if (!cli_output_is_drawn(&outputs->item[i]))
+        struct cli_output *o = &outputs->item[i];
+        if (!cli_output_is_drawn(o) || o->left_out)
             continue;
-        if (outputs->item[i].piped) {
-            status = film_frame(outputs, &outputs->item[i], draw, job);
-            continue;
-        }
-        char *frame = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
-        if (!frame)
-            return cli_failed_call(NULL);
-        if (!is_drawn_before(outputs, i, frame))
-            status = draw(job, frame);
-        free(frame);
+        status =
+            o->piped ? film_frame(outputs, o, draw, job) : numbered_frame(outputs, i, draw, job);
+        status = cli_outputs_keep_status(outputs, o, status);
     }
     outputs->frames_done++;
     return status;

@@ -28,7 +28,7 @@ enum cli_output_kind {
 struct cli_output {
     enum cli_output_kind kind;
     const char *file;
-    bool left_out;             /* not written because of an interruption */
+    bool left_out;             /* not written: interrupted, or writing failed */
     bool replaces;             /* an older file had this name */
     bool piped;                /* film: frames are piped to ffmpeg and not kept */
     struct picture_film *film; /* the piped film, after its first frame */
@@ -46,6 +46,7 @@ struct cli_outputs {
     struct cli_output *item;
     size_t n;
     unsigned frames_done, frames_before; /* before: by the run that this one resumes */
+    int status;                          /* exit status of the first output that failed */
 };
 
 /* Kind of output of a file name. */
@@ -76,7 +77,13 @@ int cli_outputs_prepare(struct cli_outputs *outputs);
  * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
-/* Draw the next frame of all pictures and films: draw(job, file), once per file. */
+/* Keep the exit status of writing one output, or NULL: of a file not in the list. Return CLI_DONE,
+ * so that the remaining outputs and the report follow; a failure only with several ranks, which
+ * write files together and end at the first failure. */
+int cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
+
+/* Draw the next frame of all pictures and films: draw(job, file), once per file. After a failed
+ * frame a picture or film gets no more frames, and the run continues. */
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file),
                       void *job);
 

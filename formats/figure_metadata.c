@@ -9,6 +9,7 @@
  */
 #include "formats/figure_metadata.h"
 
+#include "formats/crc32.h"
 #include "formats/suffix.h"
 #include "stdcl.h"
 
@@ -30,17 +31,6 @@ static void copy_bytes(FILE *from, FILE *to, size_t most)
     }
 }
 
-static uint32_t png_crc(const unsigned char *data, size_t n)
-{
-    uint32_t crc = 0xffffffffu;
-    for (size_t i = 0; i < n; i++) {
-        crc ^= data[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
-}
-
 static void put_big_endian(FILE *to, uint32_t value)
 {
     for (int shift = 24; shift >= 0; shift -= 8)
@@ -59,7 +49,7 @@ static int put_png_text(FILE *to, const char *command)
     memcpy(chunk + sizeof head, command, length - sizeof head);
     put_big_endian(to, (uint32_t)(length - 4));
     fwrite(chunk, 1, length, to);
-    put_big_endian(to, png_crc(chunk, length));
+    put_big_endian(to, crc32_of(chunk, length));
     free(chunk);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,11 +208,21 @@ static int encode(const char *pattern, const char *file, const char *target, uns
     snprintf(rate, sizeof rate, "%u", fps);
     snprintf(frames, sizeof frames, "%u", count);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    film_add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-framerate", rate,
+    film_add(&c, "ffmpeg", "-nostdin", "-xerror", "-loglevel", "error", "-y", "-framerate", rate,
              "-start_number", "1", "-i", pattern, "-frames:v", frames, NULL);
     add_encoding(&c, file, h264);
     film_add(&c, output, NULL);
     return run_quietly(c.argv, message);
+}
+
+/* True if ffmpeg exited with 0 and wrote all of the film. Without -xerror, and in some versions
+ * after closing the file, ffmpeg exits with 0 although the disk was full. */
+static bool film_is_whole(const struct outfile *out, int status, const char *message)
+{
+    struct stat info;
+    if (status != 0 || strstr(message, "Error "))
+        return false;
+    return !out->temporary || (stat(out->temporary, &info) == 0 && info.st_size > 0);
 }
 
 static int film_explain(const char *file, int status, const char *message)
@@ -249,7 +260,7 @@ int picture_join(const char *file, unsigned count, unsigned fps)
     if (status > 0 && WIFEXITED(status) && is_called(file, ".mp4"))
         status = encode(pattern, file, target, count, fps ? fps : USUAL_FPS, false, message);
     free(pattern);
-    if (status == 0)
+    if (film_is_whole(&out, status, message))
         return outfile_commit(&out);
     film_explain(file, status, message);
     outfile_discard(&out);
@@ -285,8 +296,8 @@ static pid_t start_film(const struct picture_film *f, unsigned fps, int input, i
     const char *target = f->out.temporary ? f->out.temporary : f->file;
     snprintf(rate, sizeof rate, "%u", fps ? fps : USUAL_FPS);
     snprintf(output, sizeof output, "%s%s", *target == '/' ? "" : "./", target);
-    film_add(&c, "ffmpeg", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate", rate,
-             "-c:v", "png", "-i", "-", NULL);
+    film_add(&c, "ffmpeg", "-xerror", "-loglevel", "error", "-y", "-f", "image2pipe", "-framerate",
+             rate, "-c:v", "png", "-i", "-", NULL);
     add_encoding(&c, f->file, is_called(f->file, ".mp4") && has_h264());
     film_add(&c, output, NULL);
     return start_quietly(c.argv, input, complaints);
@@ -344,13 +355,13 @@ int picture_film_close(struct picture_film *f)
     char message[MESSAGE_SIZE];
     const int ended = end_film(f, message);
     int status = -1;
-    if (ended == 0) {
+    if (film_is_whole(&f->out, ended, message)) {
         status = outfile_commit(&f->out);
     } else {
         clerror_set(EIO, "%s: ffmpeg failed (%s)", f->file,
-                    WIFSIGNALED(ended) ? "ended by a signal"
-                    : *message         ? message
-                                       : "without a word");
+                    ended > 0 && WIFSIGNALED(ended) ? "ended by a signal"
+                    : *message                      ? message
+                                                    : "without a word");
         outfile_discard(&f->out);
     }
     free(f);

@@ -11,8 +11,9 @@
 bool gunzip_is(const void *data, size_t size);
 
 /* Decompress all members of a gzip file into *out, of *length bytes, which the caller frees. -1
- * with clerrno and a message that begins with `name`: EINVAL for damaged data, ENOMEM for more
- * than `most` bytes, ENOTSUP if built without zlib. */
+ * with clerrno and a message that begins with `name`: EINVAL for damaged data, and for
+ * bytes other than zeros after the last member; ENOMEM for more than `most` bytes; ENOTSUP if built
+ * without zlib. */
 int gunzip(const char *name, const void *data, size_t size, double most, char **out,
            size_t *length);
 

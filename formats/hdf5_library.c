@@ -23,6 +23,8 @@ int hdf5_library_open(void)
     const int status = hdf5_symbols_is_open ? 0
                                             : deferred_open(STDCL_HDF5_LIBRARY, hdf5_symbols_names,
                                                             HDF5_NAMES_COUNT, &hdf5_symbols);
+    if (status == 0 && !hdf5_symbols_is_open)
+        H5dont_atexit();
     hdf5_symbols_is_open = status == 0;
     pthread_mutex_unlock(&hdf5_symbols_lock);
     return status;

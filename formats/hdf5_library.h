@@ -40,7 +40,10 @@ struct hdf5_symbols {
 extern struct hdf5_symbols hdf5_symbols;
 
 /* Open the library, once; called before any function of it. Fails with ENOENT, and the reason in
- * clerror(). */
+ * clerror().
+ *
+ * The library does nothing at exit. There it would wait for a thread that does not return from a
+ * damaged file, and close again a file that could not be closed, which crashes. */
 int hdf5_library_open(void);
 
 #define H5Aclose hdf5_symbols.H5Aclose
@@ -122,6 +125,7 @@ int hdf5_library_open(void);
 #else
 static inline int hdf5_library_open(void)
 {
+    H5dont_atexit();
     return 0;
 }
 #endif

@@ -28,7 +28,6 @@ int hdf5_run(const char *name, int (*work)(struct watchdog *w, void *arg), void 
                            name);
     if (hdf5_library_open() < 0)
         return -1;
-    H5dont_atexit(); /* at exit the library would wait for a thread that does not return */
     const int status = watchdog_run(work, arg, hdf5_seconds);
     if (status <= 0)
         return status;

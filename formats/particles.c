@@ -168,6 +168,14 @@ const char *particles_format_of(const char *file)
     return format ? format->label.name : NULL;
 }
 
+int particles_can_write(const char *file)
+{
+    const struct particles_format *format = particles_find(file, NULL);
+    if (!format)
+        return -1;
+    return format->can_write ? format->can_write(file) : 0;
+}
+
 size_t particles_bytes(const char *file, const struct particles *p)
 {
     const struct particles_format *format = particles_find(file, NULL);

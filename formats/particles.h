@@ -138,6 +138,10 @@ int particles_write(const char *file, const struct particles *p, const char *for
  * the known suffixes, for any other: text under such a name would mislead. */
 const char *particles_format_of(const char *file);
 
+/* Check, before there is anything to write, that this system can write the format for a file's
+ * suffix. -1: ENOTSUP, unknown suffix or built without the library; ENOENT, the library is gone. */
+int particles_can_write(const char *file);
+
 /* Approximate bytes per body in a file of that name; 0 for an unknown suffix. */
 size_t particles_bytes(const char *file, const struct particles *p);
 

@@ -39,6 +39,9 @@ struct particles_format {
      * outfile_commit. NULL: read-only. */
     int (*write)(struct outfile *out, const struct particles *p);
 
+    /* -1 with a message if this system cannot write the format. NULL: it always can. */
+    int (*can_write)(const char *file);
+
     /* approximate bytes per body, and per optional value */
     size_t bytes, more;
 };

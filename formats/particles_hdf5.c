@@ -316,6 +316,7 @@ const struct particles_format particles_hdf5 = {
     .sniff = snapshot_sniff,
     .read = snapshot_read_hdf5,
     .write = particles_hdf5_write,
+    .can_write = particles_hdf5_can_write,
     .bytes = 64,
     .more = 8,
 };

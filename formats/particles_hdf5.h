@@ -43,5 +43,6 @@ bool snapshot_find_softenings(struct snapshot *s);
 #endif
 
 int particles_hdf5_write(struct outfile *out, const struct particles *p);
+int particles_hdf5_can_write(const char *file);
 
 #endif

@@ -12,7 +12,12 @@
 int particles_hdf5_write(struct outfile *out, const struct particles *p)
 {
     (void)p;
-    return clerror_set(ENOTSUP, "%s: " HDF5_MISSING, out->name);
+    return particles_hdf5_can_write(out->name);
+}
+
+int particles_hdf5_can_write(const char *file)
+{
+    return clerror_set(ENOTSUP, "%s: " HDF5_MISSING, file);
 }
 
 #else
@@ -349,6 +354,12 @@ int particles_hdf5_write(struct outfile *out, const struct particles *p)
     errno = w.lost ? w.lost : errno;
     return clerror_set(errno ? errno : EIO, "%s: cannot be written: %s; nothing was written",
                        out->name, errno ? strerror(errno) : "the disk is full or failed");
+}
+
+int particles_hdf5_can_write(const char *file)
+{
+    (void)file;
+    return hdf5_library_open();
 }
 
 #endif

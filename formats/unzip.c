@@ -4,6 +4,7 @@
  */
 #include "formats/unzip.h"
 
+#include "formats/crc32.h"
 #include "formats/gunzip.h"
 #include "stdcl.h"
 
@@ -23,6 +24,7 @@ struct zip {
 
 struct zip_entry {
     unsigned method, flags;
+    uint32_t crc;         /* of the unpacked bytes */
     size_t packed, local; /* bytes; place of the local header */
     const char *name;
     size_t name_length;
@@ -77,6 +79,7 @@ static int zip_read_entry(const struct zip *z, size_t *at, struct zip_entry *e)
         return zip_broken(z);
     e->flags = (unsigned)zip_number(p + 8, 2);
     e->method = (unsigned)zip_number(p + 10, 2);
+    e->crc = (uint32_t)zip_number(p + 16, 4);
     e->packed = zip_number(p + 20, 4);
     e->name_length = zip_number(p + 28, 2);
     e->local = zip_number(p + 42, 4);
@@ -112,6 +115,31 @@ static int zip_find(const struct zip *z, struct zip_entry *found)
                                        z->name, patterns);
 }
 
+/* Copy an entry that is stored without compression. */
+static int zip_copy(const struct zip *z, const unsigned char *from, size_t n, double most,
+                    char **out, size_t *length)
+{
+    *out = (double)n <= most ? malloc(n + 1) : NULL;
+    if (!*out)
+        return clerror_set(
+            ENOMEM, "%s: unpacks to %zu bytes, more than the memory that may be used", z->name, n);
+    memcpy(*out, from, n);
+    *length = n;
+    return 0;
+}
+
+/* Refuse an unpacked entry whose checksum differs from the archive's. */
+static int zip_check(const struct zip *z, const struct zip_entry *e, char **out, size_t *length)
+{
+    if (crc32_of((const unsigned char *)*out, *length) == e->crc)
+        return 0;
+    free(*out);
+    *out = NULL;
+    *length = 0;
+    return clerror_set(
+        EINVAL, "%s: is a zip archive, and broken: the checksum of its pattern is wrong", z->name);
+}
+
 int unzip(const char *name, const void *data, size_t size, double most, char **out, size_t *length)
 {
     const struct zip z = {name, data, size};
@@ -131,14 +159,8 @@ int unzip(const char *name, const void *data, size_t size, double most, char **o
                            "%s: is a zip archive, encrypted or packed by method %u; unpack it, and "
                            "give its file",
                            name, e.method);
-    if (e.method == DEFLATED)
-        return gunzip_deflated(name, p + head, e.packed, most, out, length);
-    *out = (double)e.packed <= most ? malloc(e.packed + 1) : NULL;
-    if (!*out)
-        return clerror_set(ENOMEM,
-                           "%s: unpacks to %zu bytes, more than the memory that may be used", name,
-                           e.packed);
-    memcpy(*out, p + head, e.packed);
-    *length = e.packed;
-    return 0;
+    const int status = e.method == DEFLATED
+                           ? gunzip_deflated(name, p + head, e.packed, most, out, length)
+                           : zip_copy(&z, p + head, e.packed, most, out, length);
+    return status < 0 ? -1 : zip_check(&z, &e, out, length);
 }

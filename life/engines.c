@@ -126,7 +126,7 @@ static int engine_refuse(const struct life_engine_row *row, enum absent absent,
     default:
         return clerror_set(
             ENOTSUP, "life: the rule %s is %s, which the engine %s does not compute%s", rule->text,
-            rule->row->kind, name, *instead ? instead : "; give it a grid");
+            rule->row->kind, name, *instead ? instead : "; such rules need a grid");
     }
 }
 

@@ -403,7 +403,7 @@ static int add_run_in_box(void *arg, long long x, long long y, uint64_t n, unsig
 }
 
 /* Take the cells within the box in which the pattern began, or at a side of the box around all
- * cells: 0 to 3 are left, right, top and bottom. */
+ * cells: 0 to 3 are left, right, top and bottom. No cells if there are more than MOST_CELLS. */
 enum { HOME_PLACE = 4, BOX_PLACES };
 static int take_place(struct search *s, int place, struct identify_cells *cells)
 {
@@ -421,7 +421,11 @@ static int take_place(struct search *s, int place, struct identify_cells *cells)
         b.bottom = place == 2 ? top + FRONT : bottom;
     }
     b.cells.n = 0;
-    const int status = life_walk_runs(s->lf, add_run_in_box, &b);
+    int status = life_walk_runs(s->lf, add_run_in_box, &b);
+    if (status < 0 && clerrno == ERANGE) {
+        b.cells.n = 0;
+        status = 0;
+    }
     *cells = b.cells;
     identify_cells_measure(cells);
     return status;
@@ -570,6 +574,15 @@ static int examine_generation(struct search *s)
     return s->n > FIRST_SEARCH ? identify_population(s) : 0;
 }
 
+/* Leave a pattern unsettled that has too many cells. */
+static int leave_large(struct search *s, int status)
+{
+    if (status >= 0 || clerrno != ERANGE)
+        return status;
+    *s->id = (struct life_identity){.kind = LIFE_UNSETTLED};
+    return 0;
+}
+
 static int search_run(struct search *s, uint64_t limit)
 {
     int status = identify_cells_take(s->lf, &s->first);
@@ -582,12 +595,14 @@ static int search_run(struct search *s, uint64_t limit)
         if (life_step(s->lf, 1) < 0)
             return -1;
         if (identify_cells_take(s->lf, &s->now) < 0)
-            return clerrno == ERANGE ? 0 : -1; /* too many cells: not settled */
+            return leave_large(s, -1);
         if (note_population(s) < 0)
             return -1;
         status = examine_generation(s);
+        if (status < 0)
+            return leave_large(s, status);
     }
-    return status == 0 && s->n > FIRST_SEARCH ? identify_population(s) : status;
+    return status == 0 && s->n > FIRST_SEARCH ? leave_large(s, identify_population(s)) : status;
 }
 
 /* True if odd generations are stored inverted: B0 without S8. */

@@ -62,6 +62,30 @@ static const char *write_matrix_file(const char *name, const char *shape, const 
 
 static const double six[6] = {1, 2, 3, 4, 5, 6};
 
+/* A file that cannot be written leaves the report and the other files. */
+static void cli_matmul_reports_after_a_failed_file(void **unused)
+{
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    assert_int_equal(run_matmul_command("-n 16 --repeat 1 -o /dev/full"), 1);
+    says_in("err", "/dev/full: the disk is full");
+    says_in("out", "speed");
+    char *text = bytes_of(in_folder("out"), NULL);
+    assert_null(strstr(text, "written"));
+    free(text);
+    char words[2 * PATH_MAX];
+    works(symlink("/dev/full", in_folder("full.csv")));
+    snprintf(words, sizeof words, "--sweep -n 4 --engine cpu-blocked --csv '%s'",
+             in_folder("full.csv"));
+    snprintf(words + strlen(words), sizeof words - strlen(words), " --plot '%s'",
+             in_folder("kept.svg"));
+    assert_int_equal(run_matmul_command(words), 1);
+    says_in("err", "full.csv: the disk is full");
+    says_in("out", "block");
+    assert_int_equal(access(in_folder("kept.svg"), R_OK), 0);
+}
+
 static void cli_matmul_json_has_all_keys(void **unused)
 {
     (void)unused;
@@ -256,9 +280,11 @@ static void cli_matmul_is_profiled_by_environment(void **unused)
 static void cli_matmul_draws_comparison(void **unused)
 {
     (void)unused;
-    char words[64];
-    if (run_matmul_command("-n 64 --compare --engine tuned --engine cpu-naive --repeat 1 --json "
-                           "--figure b.svg") == 1) {
+    char words[PATH_MAX + 100];
+    snprintf(words, sizeof words,
+             "-n 64 --compare --engine tuned --engine cpu-naive --repeat 1 --json --figure '%s'",
+             in_folder("b.svg"));
+    if (run_matmul_command(words) == 1) {
         says_in("err", "gnuplot");
         skip();
     }
@@ -324,6 +350,7 @@ int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
         cmocka_unit_test(cli_matmul_json_has_all_keys),
+        cmocka_unit_test(cli_matmul_reports_after_a_failed_file),
         cmocka_unit_test(cli_matmul_multiplies_files),
         cmocka_unit_test(cli_matmul_compares_and_sweeps),
         cmocka_unit_test(cli_matmul_compare_skips_slow_engines),

@@ -6,6 +6,8 @@
 #include "formats/picture.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #ifdef STDCL_HAVE_PNG
 #include <png.h>
@@ -606,6 +608,30 @@ static void film_reports_ffmpeg_error(void **unused)
     assert_int_equal(count_files(files_folder, ".tmp"), 0);
 }
 
+/* Some versions of ffmpeg exit with 0 although the disk was full. */
+static void film_that_is_not_whole_is_rejected(void **unused)
+{
+    static const char *const scripts[] = {
+        "#!/bin/sh\nfor a do last=$a; done\necho part >\"$last\"\n"
+        "echo 'Error closing file: No space left on device' >&2\n",
+        "#!/bin/sh\nexit 0\n"};
+    (void)unused;
+    put_text(in_folder("part.webm"), "old");
+    for (int i = 0; i < 4; i++) {
+        const bool piped = i % 2;
+        char *before = replace_ffmpeg(scripts[i / 2]);
+        check_forget();
+        const int status = piped ? picture_film_close(picture_film_open(in_folder("part.webm"), 0))
+                                 : picture_join(in_folder("part.webm"), 3, 0);
+        restore_path(before);
+        assert_int_equal(status, -1);
+        assert_int_equal(clerrno, EIO);
+        says("part.webm: ffmpeg failed", i < 2 ? "No space left" : "without a word");
+        holds_text(in_folder("part.webm"), "old");
+        assert_int_equal(count_files(files_folder, ".tmp"), 0);
+    }
+}
+
 /* An ffmpeg without H.264 uses another encoder. */
 static void film_falls_back_without_h264(void **unused)
 {
@@ -644,6 +670,42 @@ static void film_is_written_by_ffmpeg(void **unused)
         assert_memory_equal(i ? bytes : bytes + 4, i ? "GIF89a" : "ftyp", i ? 6 : 4);
         free(bytes);
     }
+}
+
+/* A file-size limit, which ffmpeg inherits, stands for a full disk: it is reached when ffmpeg
+ * writes the end of the film, because 1 KiB is less than its buffer. */
+static void film_on_full_disk_leaves_nothing(void **unused)
+{
+    enum { W = 96, H = 64 };
+    static uint8_t rgb[W * H * 3];
+    static const char *const films[] = {"full.mp4", "full.webm", "full.gif"};
+    struct rlimit before, small;
+    (void)unused;
+    if (!picture_can_join())
+        skip();
+    for (unsigned i = 1; i <= 4; i++) {
+        char *name = picture_frame_name(in_folder("full.mp4"), i);
+        for (size_t k = 0; k < sizeof rgb; k++)
+            rgb[k] = (uint8_t)(k * k * (i + 6) >> 5);
+        works(picture_write_png(name, W, H, rgb));
+        free(name);
+    }
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1024;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < 3; i++) {
+        put_text(in_folder(films[i]), "old");
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        check_forget();
+        const int status = picture_join(in_folder(films[i]), 4, 10);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(status, -1);
+        says(films[i], "ffmpeg failed", "File too large");
+        holds_text(in_folder(films[i]), "old");
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(count_files(files_folder, ".tmp"), 0);
 }
 #endif
 
@@ -779,9 +841,11 @@ int main(void)
         cmocka_unit_test(film_without_ffmpeg_is_rejected),
         cmocka_unit_test(film_passes_ffmpeg_arguments),
         cmocka_unit_test(film_reports_ffmpeg_error),
+        cmocka_unit_test(film_that_is_not_whole_is_rejected),
         cmocka_unit_test(film_falls_back_without_h264),
 #ifdef STDCL_HAVE_PNG
         cmocka_unit_test(film_is_written_by_ffmpeg),
+        cmocka_unit_test(film_on_full_disk_leaves_nothing),
 #endif
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

@@ -356,6 +356,20 @@ static void gas_command_reads_hdf5(void **state)
 #endif
 }
 
+static void gas_command_reports_after_a_failed_file(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    works(symlink("/dev/full", in_folder("full.csv")));
+    assert_int_equal(run_gas_command("-n 1e4 --histogram full.csv --histogram kept.csv"), 1);
+    contains(err, "full.csv: the disk is full");
+    contains(out, "mean energy");
+    contains(out, "kept.csv");
+    assert_null(strstr(out, "full.csv"));
+    assert_int_equal(access(in_folder("kept.csv"), R_OK), 0);
+}
+
 static void gas_command_writes_histogram(void **state)
 {
     (void)state;
@@ -411,7 +425,7 @@ static void gas_command_draws_figure(void **state)
     contains(out, "10000 molecules of Ar, T = 300 K");
     contains(out, ">speed [m/s]<");
     expect_gas_refused(2, "--paper needs --figure FILE", "-n 5 --paper black");
-    expect_gas_refused(1, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
+    expect_gas_refused(2, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
 }
 
 static void gas_command_rejects_bad_options(void **state)
@@ -453,6 +467,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gas_command_reads_fortran_npy),
         cmocka_unit_test(gas_command_reads_hdf5),
         cmocka_unit_test(gas_command_writes_histogram),
+        cmocka_unit_test(gas_command_reports_after_a_failed_file),
         cmocka_unit_test(gas_command_draws_figure),
         cmocka_unit_test(gas_command_rejects_bad_options),
     };

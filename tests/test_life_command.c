@@ -253,7 +253,7 @@ static void life_command_hashlife_runs_plane(void **state)
     load_life_file("plane.csv", text, sizeof text);
     assert_non_null(strstr(text, "\n6,"));
     expect_life_refused(1, "write a macrocell file, .mc",
-                        "-p far.mc --engine hashlife -n 0 -o far.rle");
+                        "-p far.mc --engine hashlife -n 0 -q -o far.rle");
     expect_life_refused(2, "omit --size", "-p plane.rle --engine hashlife --size 100");
     expect_life_refused(2, "needs --pattern FILE", "--engine hashlife");
     expect_life_refused(
@@ -606,7 +606,9 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "that identify uses is unbounded; give --rule without a grid",
                         "identify ship.rle --rule B3/S23:T100");
     expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
-    expect_life_refused(2, "hashlife", "identify ship.rle --rule R2,C0,S2,B3,N+");
+    expect_life_refused(2, "the engine hashlife does not compute; such rules need a grid",
+                        "identify ship.rle --rule R2,C0,S2,B3,N+");
+    expect_life_refused(2, "identify needs at least one generation", "identify ship.rle -n 0");
 }
 
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
@@ -699,7 +701,41 @@ static void life_command_rejects_bad_combinations(void **state)
     expect_life_refused(1, "memory", "--size 1000000000");
     expect_life_refused(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
     if (access("/dev/full", W_OK) == 0)
-        expect_life_refused(1, "full", "--size 100 -n 1 -o /dev/full");
+        expect_life_refused(1, "full", "--size 100 -n 1 -q -o /dev/full");
+}
+
+/* Fail unless the last run named a full disk once, reported its last line `words`, left `failed`
+ * out of the report, and wrote `kept`. */
+static void check_life_kept(int status, const char *words, const char *failed, const char *kept)
+{
+    const char *message = strstr(err, "the disk is full");
+    if (status != 1 || !message || strstr(message + 1, "the disk is full") || !strstr(out, words) ||
+        strstr(out, failed) || access(in_folder(kept), R_OK) < 0)
+        fail_msg("status %d, without %s or with %s\n%s%s", status, kept, failed, out, err);
+    unlink(in_folder(kept));
+}
+
+static void life_command_keeps_outputs_after_a_failed_one(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    put_text(in_folder("three.rle"), "x = 3, y = 1, rule = B3/S23\n3o!\n");
+    works(symlink("/dev/full", in_folder("full.rle")));
+    works(symlink("/dev/full", in_folder("full.csv")));
+    check_life_kept(run_life_command("--size 64 -n 5 -o full.rle -o kept.rle"), "kept.rle",
+                    "full.rle", "kept.rle");
+    check_life_kept(run_life_command("--size 64 -n 5 --csv full.csv -o kept.rle"), "kept.rle",
+                    "full.csv", "kept.rle");
+    check_life_kept(run_life_command("-p three.rle --engine hashlife -n 5 -o full.rle -o kept.mc"),
+                    "kept.mc", "full.rle", "kept.mc");
+    check_life_kept(run_life_command("census --soups 5 --csv full.csv"), "objects", "full.csv",
+                    "three.rle");
+    assert_int_equal(run_life_command("--size 64 -n 5 -o full.rle --json"), 1);
+    json_t *report = json_loads(out, 0, NULL);
+    ready(report);
+    assert_int_equal(life_number(report, "generations"), 5);
+    json_decref(report);
 }
 
 /* ---- The terminal. --------------------------------------------------------------------------- */
@@ -905,6 +941,12 @@ static void life_command_runs_rule_files(void **unused)
     expect_life_refused(
         2, "'Nowhere' is not a rule, and no file Nowhere.rule was found beside the pattern",
         "-p wire.rle --rule Nowhere");
+    expect_life_refused(2, "W0 to W254, and no file W111.rule was found", "--rule W111");
+    expect_life_refused(2, "6 for von Neumann's neighbours, and no file", "--rule MAPHmlphgg");
+    expect_life_refused(2, "a census needs a rule of two states, but lifehistory has 7",
+                        "census --rule lifehistory");
+    expect_life_refused(2, "a census needs a rule of two states, but JvN29 has 29",
+                        "census --rule JvN29");
     expect_life_refused(2, "cannot read", "-p wire.rle --rule nowhere.rule");
     expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
@@ -1230,7 +1272,7 @@ static void life_command_writes_far_gliders(void **state)
     load_life_file("far.rle", text, sizeof text);
     contains(text, "Pos=549755813888,549755813888 Gen=2199023255556\nx = 3, y = 3,");
     expect_life_refused(1, "2^40 or more from the middle of the plane; write a macrocell file, .mc",
-                        "-p glider.rle --engine hashlife -n 2^42 -o far.rle");
+                        "-p glider.rle --engine hashlife -n 2^42 -q -o far.rle");
     for (int power = 56; power <= 62; power += 2) {
         snprintf(text, sizeof text,
                  "-p glider.rle --engine hashlife -n 2^%d -o far.mc -o far.png -q", power);
@@ -1241,7 +1283,7 @@ static void life_command_writes_far_gliders(void **state)
         unsigned char *png = (unsigned char *)bytes_of(in_folder("far.png"), NULL);
         assert_memory_equal(png + 16, "\0\0\0\3\0\0\0\3", 8); /* width and height */
         free(png);
-        snprintf(text, sizeof text, "-p glider.rle --engine hashlife -n 2^%d -o far.rle", power);
+        snprintf(text, sizeof text, "-p glider.rle --engine hashlife -n 2^%d -q -o far.rle", power);
         expect_life_refused(1, "write a macrocell file, .mc", text);
     }
 }
@@ -1276,7 +1318,7 @@ static void life_command_draws_figures(void **state)
     expect_life_refused(2, "--caption needs", "-p gun.rle --caption");
     expect_life_refused(2, "--grid-lines needs", "-p gun.rle --grid-lines");
     expect_life_refused(2, "give --zoom 4 or more", "-p gun.rle -o x.png --grid-lines --zoom 3");
-    expect_life_refused(1, ".svg, .png or .pdf", "-p gun.rle --figure x.jpg");
+    expect_life_refused(2, ".svg, .png or .pdf", "-p gun.rle --figure x.jpg");
     expect_life_refused(1, "has no room for lines",
                         "--soup=0.3 --size 300 -n 1 --engine reference -q --figure x.svg "
                         "--grid-lines");
@@ -1310,6 +1352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_killed_leaves_whole_file),
         cmocka_unit_test(life_command_stops_when_stable),
         cmocka_unit_test(life_command_writes_outputs),
+        cmocka_unit_test(life_command_keeps_outputs_after_a_failed_one),
         cmocka_unit_test(life_command_compares_engines),
         cmocka_unit_test(life_command_rejects_bad_patterns),
         cmocka_unit_test(life_command_chooses_engine),

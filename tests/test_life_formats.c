@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 
+#include "formats/crc32.h"
 #include "formats/life_format.h"
 #include "formats/life_picture.h"
 
@@ -240,11 +241,19 @@ static void life_formats_read_what_golly_reads(void **state)
 
 /* Archives made here byte by byte, as APPNOTE.TXT has them: a glider stored, beside a folder and a
  * text; deflated ones are tested with the program zip. */
+static void put_zip_crc(unsigned char *to, const char *content)
+{
+    const uint32_t crc = crc32_of((const unsigned char *)content, strlen(content));
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(crc >> 8 * i);
+}
+
 static size_t add_zip_file(unsigned char *to, const char *name, const char *content)
 {
     const size_t n = strlen(name), size = strlen(content);
     memset(to, 0, 30);
     memcpy(to, "PK\3\4\24", 5);
+    put_zip_crc(to + 14, content);
     to[18] = to[22] = (unsigned char)size;
     to[26] = (unsigned char)n;
     memcpy(to + 30, name, n);
@@ -257,6 +266,7 @@ static size_t add_zip_entry(unsigned char *to, const char *name, const char *con
     const size_t n = strlen(name);
     memset(to, 0, 46);
     memcpy(to, "PK\1\2\24\0\24", 7);
+    put_zip_crc(to + 16, content);
     to[20] = to[24] = (unsigned char)strlen(content);
     to[28] = (unsigned char)n;
     to[42] = (unsigned char)local;
@@ -302,8 +312,10 @@ static void life_formats_read_zip(void **state)
     }
     for (size_t i = 0; i < size; i++) { /* no byte makes it read beyond its end */
         zip[i] ^= 255;
-        if (life_pattern_read_memory("one.zip", zip, size, &p) == 0)
+        if (life_pattern_read_memory("one.zip", zip, size, &p) == 0) {
+            check_drawing(&p, ".O./..O/OOO/");
             life_pattern_free(&p);
+        }
         zip[i] ^= 255;
     }
     fails(EINVAL, life_pattern_read_memory("two.zip", zip, make_zip(zip, files, 4), &p));
@@ -320,6 +332,78 @@ static void life_formats_read_zip(void **state)
     }
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
+}
+
+/* Archives of Python's zipfile: no changed bit of the packed data yields other cells. */
+static void life_formats_check_zip_checksum(void **state)
+{
+    static const char *const methods[] = {"ZIP_STORED", "ZIP_DEFLATED"};
+    char command[3 * PATH_MAX];
+    struct life_pattern p;
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(command, sizeof command,
+                 "python3 -c 'import sys, zipfile as z; z.ZipFile(sys.argv[1], \"w\", z.%s)"
+                 ".writestr(\"a.rle\", \"x = 3, y = 3\\nbo$2bo$3o!\")' '%s'",
+                 methods[k], in_folder("damaged.zip"));
+        if (system(command) != 0)
+            skip();
+        size_t size;
+        char *bytes = bytes_of(in_folder("damaged.zip"), &size);
+        const size_t packed = (unsigned char)bytes[18];
+        if (life_pattern_read_memory("name", bytes, size, &p) < 0) {
+            assert_int_equal(clerrno, ENOTSUP); /* built without zlib */
+            free(bytes);
+            return;
+        }
+        life_pattern_free(&p);
+        for (size_t bit = 8 * 35; bit < 8 * (35 + packed); bit++) {
+            bytes[bit / 8] ^= (char)(1 << bit % 8);
+            if (life_pattern_read_memory("name", bytes, size, &p) == 0) {
+                assert_int_equal(k, 1); /* a bit of padding */
+                check_drawing(&p, ".O./..O/OOO/");
+                life_pattern_free(&p);
+            } else if (k == 0) {
+                contains(clerror(), "name: is a zip archive, and broken: the checksum");
+            }
+            bytes[bit / 8] ^= (char)(1 << bit % 8);
+        }
+        free(bytes);
+    }
+}
+
+/* Members as `cat a.gz b.gz` and `pigz -i` write them, then padding. */
+static void life_formats_read_gzip_members(void **state)
+{
+    char command[8 * PATH_MAX], head[PATH_MAX], tail[PATH_MAX], both[PATH_MAX];
+    struct life_pattern p;
+    (void)state;
+    snprintf(head, sizeof head, "%s", in_folder("head.rle"));
+    snprintf(tail, sizeof tail, "%s", in_folder("tail.rle"));
+    snprintf(both, sizeof both, "%s", in_folder("both.rle.gz"));
+    put_text(head, "x = 3, y = 3\nbo$2b");
+    put_text(tail, "o$3o!\n");
+    snprintf(command, sizeof command, "gzip -nf '%s' '%s' && cat '%s.gz' '%s.gz' > '%s'", head,
+             tail, head, tail, both);
+    assert_int_equal(system(command), 0);
+    if (life_pattern_read(both, &p) < 0 && clerrno == ENOTSUP)
+        skip();
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    size_t size;
+    char *bytes = bytes_of(both, &size), *padded = calloc(size + 100, 1);
+    assert_non_null(padded);
+    memcpy(padded, bytes, size);
+    works(life_pattern_read_memory("name", padded, size + 100, &p));
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    padded[size + 50] = 'x';
+    assert_int_equal(life_pattern_read_memory("name", padded, size + 100, &p), -1);
+    contains(clerror(), "name: is compressed, and other data follow");
+    assert_int_equal(life_pattern_read_memory("name", bytes, size - 12, &p), -1);
+    contains(clerror(), "ends too early");
+    free(padded);
+    free(bytes);
 }
 
 static void life_formats_report_line_and_column(void **state)
@@ -713,6 +797,8 @@ int main(void)
         cmocka_unit_test(life_formats_read_macrocell),
         cmocka_unit_test(life_formats_read_life105_and_106),
         cmocka_unit_test(life_formats_read_gzip),
+        cmocka_unit_test(life_formats_read_gzip_members),
+        cmocka_unit_test(life_formats_check_zip_checksum),
         cmocka_unit_test(life_formats_read_what_golly_reads),
         cmocka_unit_test(life_formats_read_zip),
         cmocka_unit_test(life_formats_read_plane_tiles),

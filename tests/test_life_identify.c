@@ -175,6 +175,23 @@ static void identify_leaves_unsettled(void **unused)
     life_free(lf);
 }
 
+/* Wolfram's rule 4 adds an equal row in each generation. HashLife confirms the growth up to 2^21
+ * cells, which is more than are compared. 3,000 columns have more than 2^20 cells while the cells
+ * that never change are counted. */
+static void identify_knows_growth_to_many_cells(void **unused)
+{
+    char columns[7000] = "x = 6000, y = 1\n";
+    (void)unused;
+    expect_identity(identify_plane("W4", "x = 1, y = 1\no!"), LIFE_PUFFER, 1, 1);
+    for (int i = 0; i < 3000; i++)
+        strcat(columns, "ob");
+    strcat(columns, "!");
+    struct life_identity *id = identify_text("W4", columns, 300);
+    assert_int_equal(id->kind, LIFE_UNSETTLED);
+    assert_true(id->generation == 300 && id->most == 301 * 3000 && id->period == 0);
+    life_identity_free(id);
+}
+
 /* The ash of the R-pentomino: 8 blocks, 6 gliders, 4 beehives, 4 blinkers, a boat, a loaf and a
  * ship, 116 cells. */
 static void identify_separates_ash(void **unused)
@@ -265,6 +282,7 @@ int main(void)
         cmocka_unit_test(identify_has_period_of_cells),
         cmocka_unit_test(identify_has_period_of_trail),
         cmocka_unit_test(identify_leaves_unsettled),
+        cmocka_unit_test(identify_knows_growth_to_many_cells),
         cmocka_unit_test(identify_separates_ash),
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_stops_at_limit),

@@ -304,6 +304,35 @@ static void rule_maps_match_counts(void **state)
         fails(EINVAL, life_rule_normal(bad[i], normal));
 }
 
+/* A table with a single bit, for each bit. As in Golly's help, the bit's number has the north-west
+ * or the north cell as the most significant digit. */
+static void expect_map_order(size_t digits, const int *place, int places)
+{
+    for (unsigned bit = 0; bit < 1u << places; bit++) {
+        char text[32] = "MAP";
+        struct life_family map;
+        memset(text + 3, 'A', digits);
+        text[3 + bit / 6] = "gQIECB"[bit % 6];
+        works(life_family_parse(text, &map));
+        for (unsigned block = 0; block < 512; block++) {
+            unsigned number = 0;
+            for (int i = 0; i < places; i++)
+                number = number << 1 | (block >> place[i] & 1);
+            if (life_table_next(&map.table, block) != (number == bit))
+                fail_msg("%s has a wrong cell after block %u", text, block);
+        }
+    }
+}
+
+static void rule_maps_have_documented_order(void **state)
+{
+    /* In a block: 0 is north-west, 1 north, 2 north-east, 3 west and so on. */
+    static const int hexagon[] = {0, 1, 3, 4, 5, 7, 8}, neumann[] = {1, 3, 4, 5, 7};
+    (void)state;
+    expect_map_order(22, hexagon, 7);
+    expect_map_order(6, neumann, 5);
+}
+
 /* All letters of a count together are the count; each block belongs to one letter. */
 static void rule_hensel_letters_partition_counts(void **state)
 {
@@ -377,6 +406,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rule_isotropic_families_are_tables),
         cmocka_unit_test(rule_hensel_letters_partition_counts),
         cmocka_unit_test(rule_maps_match_counts),
+        cmocka_unit_test(rule_maps_have_documented_order),
         cmocka_unit_test(rule_circuits_are_right),
         cmocka_unit_test(rule_logic_is_right_and_short),
         cmocka_unit_test(rule_chain_is_right_for_all_neighbourhoods),

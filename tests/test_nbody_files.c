@@ -395,14 +395,111 @@ static void nbody_command_tabulates_distributions(void **unused)
     load_nbody_file("profile.csv", out, sizeof out);
     assert_string_equal(strchr(strchr(out, '\n') + 1, '\n'), "\n");
     nbody_refuses(2, "energies, lagrange, profile or speeds", "-n 8 --plot density.svg");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot profile.eps");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --plot lagrange.csv");
+    nbody_refuses(2, "must end in .svg, .png, .pdf or, for a table, .csv",
+                  "-n 8 --plot profile.eps");
+    nbody_refuses(2, ".svg, .png or .pdf", "-n 8 --plot lagrange.csv");
     if (run_nbody_command("-n 500 --steps 1 --plot profile.svg --plot speeds.svg") == 1 &&
         strstr(err, "gnuplot"))
         return;
     check_file_has("profile.svg", ">mass density<");
     check_file_has("speeds.svg", ">fraction of the bodies per unit of speed<");
 }
+
+/* Equal radii give one ball or no outer shell, equal speeds one full bin; at the centre or at rest
+ * there is no distribution. Forty bodies lie on a circle of radius 1. */
+static void nbody_command_tabulates_equal_radii(void **unused)
+{
+    char bodies[41 * 80] = "";
+    double low, high, number, mass, density;
+    (void)unused;
+    nbody_refuses(1, "largest radius about the density centre is 0", "-n 1 --plot profile.csv -q");
+    nbody_refuses(1, "largest speed is 0", "-n 1 --steps 1 --plot speeds1.csv -q");
+    assert_int_equal(access(in_folder("speeds1.csv"), F_OK), -1);
+    for (int i = 0; i < 40; i++)
+        snprintf(bodies + strlen(bodies), 80, "0.025 %.17g %.17g 0 3 0 0\n", cos(acos(-1) * i / 20),
+                 sin(acos(-1) * i / 20));
+    put_text(in_folder("circle.tab"), bodies);
+    nbody_succeeds("-i circle.tab --steps 0 --plot profile.csv --plot speeds.csv -q");
+    load_nbody_file("profile.csv", out, sizeof out);
+    assert_int_equal(
+        sscanf(strchr(out, '\n'), "%lf,%lf,%lf,%lf,%lf", &low, &high, &number, &mass, &density), 5);
+    assert_true(low == 0 && fabs(high - 1) < 1e-6 && number == 40);
+    assert_true(fabs(density - 3 / (4 * acos(-1))) < 1e-5);
+    load_nbody_file("speeds.csv", out, sizeof out);
+    assert_null(strstr(out, "nan"));
+    assert_null(strstr(out, "inf"));
+    assert_non_null(strstr(out, ",40,"));
+}
+
+/* Fail unless a run with one output to a full disk names it once, and reports and writes `kept`. */
+static void check_kept(const char *failed, const char *kept, const char *arguments)
+{
+    const int status = run_nbody_command(arguments);
+    const char *message = strstr(err, "the disk is full");
+    if (status != 1 || !message || strstr(message + 1, "the disk is full") ||
+        !strstr(err, failed) || strstr(out, failed) || !strstr(out, kept) ||
+        access(in_folder(kept), R_OK) < 0)
+        fail_msg("stdcl nbody %s: status %d, without %s or with %s\n%s%s", arguments, status, kept,
+                 failed, out, err);
+    unlink(in_folder(kept));
+}
+
+/* An output that fails loses neither later outputs nor the report. */
+static void nbody_command_keeps_outputs_after_a_failed_one(void **unused)
+{
+    static const char *const full[] = {"full.tab", "full.csv", "full-0002.png"};
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++)
+        works(symlink("/dev/full", in_folder(full[i])));
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0.001 1 0 0 0 1 0\n");
+    check_kept("full.tab", "kept.csv", "-n 30 --steps 3 -o full.tab --csv kept.csv");
+    check_kept("full.csv", "kept.tab", "-n 30 --steps 3 --csv full.csv -o kept.tab");
+    check_kept("full.csv", "kept.tab", "-n 30 --steps 3 --structure full.csv -o kept.tab");
+    check_kept("full.csv", "kept.csv", "-n 30 --steps 3 --structure full.csv --elements kept.csv");
+    check_kept("full.tab", "kept.csv",
+               "-i star.tab --ensemble 4 --dt 0.1 --steps 3 -o full.tab --csv kept.csv");
+    if (run_nbody_command("-n 3 --steps 1 -q -o try.png") == 0)
+        check_kept("full-0002.png", "kept.tab",
+                   "-n 30 --steps 3 -o full.png --frames 4 --size 64 -o kept.tab");
+}
+
+/* ---- HDF5. ----------------------------------------------------------------------------------- */
+
+/* A file-size limit stands for a full disk. libhdf5 cannot close the file, and must not try again
+ * at exit. */
+static void nbody_command_ends_after_failed_hdf5(void **unused)
+{
+    (void)unused;
+    if (run_nbody_command("-n 8 --steps 0 -o small.hdf5") != 0)
+        skip(); /* built without libhdf5 */
+    put_text(in_folder("big.hdf5"), "old");
+    variables = "trap '' XFSZ; ulimit -f 8;";
+    nbody_refuses(1, "big.hdf5: cannot be written", "-n 100 --steps 0 -o big.hdf5 -q");
+    variables = "";
+    holds_text(in_folder("big.hdf5"), "old");
+}
+
+/* A file which is no library hides libhdf5. */
+static void nbody_command_opens_libhdf5_before_steps(void **unused)
+{
+    char line[2 * PATH_MAX];
+    (void)unused;
+    snprintf(line, sizeof line,
+             "cd '%s' && for l in $(grep -aoE 'libhdf5[a-z_]*[.]so[.][0-9]+' '%s'); do "
+             "echo none >$l; done",
+             files_folder, command);
+    assert_int_equal(system(line), 0);
+    if (count_files(files_folder, "libhdf5") == 0)
+        skip(); /* linked, or built without it */
+    variables = "LD_LIBRARY_PATH=.";
+    nbody_refuses(1, "'x.hdf5' cannot be written: the library libhdf5",
+                  "-n 8 --until 1e9 --dt 1e-3 -o x.hdf5");
+    variables = "";
+}
+
+/* ---- Figures with axes. ---------------------------------------------------------------------- */
 
 /* Few bodies have names and paths, many a bar of density; --units names units and sets G, so that
  * the Earth returns after a year. */
@@ -434,7 +531,7 @@ static void nbody_command_draws_axes(void **unused)
     check_file_has("v.svg", ">speed [km/s]<");
     nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
     nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
-    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+    nbody_refuses(2, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
 }
 
 /* Return the largest relative deviation, of points of the paths and of the middles between them,
@@ -605,6 +702,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_tabulates_distributions),
+        cmocka_unit_test(nbody_command_tabulates_equal_radii),
+        cmocka_unit_test(nbody_command_keeps_outputs_after_a_failed_one),
+        cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
+        cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
         cmocka_unit_test(nbody_command_draws_curved_paths),

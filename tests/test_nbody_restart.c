@@ -409,6 +409,28 @@ static void restart_accepts_same_command_line(void **unused)
     restart_refuses(2, "had different values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
 }
 
+/* A list given again replaces the saved one as a whole: the file names the line of the resumed
+ * run. */
+static void restart_replaces_saved_lists(void **unused)
+{
+    (void)unused;
+    restart_succeeds(
+        "-n 200 --dt 1/64 --steps 2 --device 0 --events events.csv --event encounter:0.1 "
+        "--event=escape:9 --external plummer:1,1 --external logarithmic:1,2 --checkpoint list.ckpt -q");
+    restart_succeeds("--resume list.ckpt --steps 4 --device=all:0 --event escape:5 "
+                     "--event escape:9 -o list.tab -q");
+    load_restart_file("list.tab", out, sizeof out);
+    assert_null(strstr(out, "--device 0"));
+    assert_null(strstr(out, "encounter:0.1"));
+    assert_null(strstr(out, "--event=escape:9"));
+    assert_non_null(strstr(out, "--external plummer:1,1 --external logarithmic:1,2"));
+    assert_non_null(strstr(out, "--device=all:0 --event escape:5 --event escape:9"));
+    restart_refuses(2, "had different values of --external",
+                    "--resume list.ckpt --steps 5 --external logarithmic:1,2");
+    restart_succeeds(
+        "--resume list.ckpt --steps 6 --external=plummer:1,1 --external logarithmic:1,2");
+}
+
 /* The first run ends where a row is due: the resumed run has that row, and the bytes of one run. */
 static void restart_keeps_row_of_first_end(void **unused)
 {
@@ -837,6 +859,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_snapshot_of_clustered_bodies_equals_saved_state),
         cmocka_unit_test(restart_rejects_other_engine),
         cmocka_unit_test(restart_accepts_same_command_line),
+        cmocka_unit_test(restart_replaces_saved_lists),
         cmocka_unit_test(restart_rejects_other_settings),
         cmocka_unit_test(restart_rejects_corrupt_checkpoint), /* the file left by
                                                                  restart_rejects_other_settings */
@@ -864,5 +887,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 18, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 19, 3, files_create, files_remove);
 }

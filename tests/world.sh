@@ -164,8 +164,20 @@ unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
 sampled && job 1 "several ranks support only fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 for method in direct tree; do
-    [ ! -f $method.ckpt ] || { "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy; } || bad=1
+    [ -f $method.ckpt ] || continue
+    "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy || bad=1
+    # Further steps have equal bits on one device, on two and on ranks.
+    further="nbody --resume $method.ckpt --steps 34 -q --checkpoint further.ckpt"
+    "$stdcl" $further $pick -o one.npy || bad=1
+    job 0 "" $many "$stdcl" $further $pick --share -o many.npy
+    cmp one.npy many.npy || bad=1
+    [ -z "$pick" ] || { "$two_devices" "$stdcl" $further --device all -o two.npy && cmp one.npy two.npy; }
+    case $? in 0 | 77) ;; *) bad=1 ;; esac
 done
+"$stdcl" nbody -n 20 --steps 2 --checkpoint host.ckpt -q || bad=1
+sampled && job 1 "computes on the host, which ranks do not divide" 2 "$stdcl" nbody $pick --resume host.ckpt --steps 4 --share
+sampled && job 0 "16 bodies are few: one rank would use ias15" 2 "$stdcl" nbody $pick -n 16 --until 0.1 --share
+sampled && job 0 "50 bodies are few: one rank would use the host" 2 "$stdcl" nbody -n 50 --steps 1 --share
 sampled && job 2 "start one rank only" 2 "$stdcl" nbody $pick -n 100 --compare --share
 sampled && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share

@@ -48,6 +48,8 @@ class Pattern(Owner):
         values = np.asarray(cells if hasattr(cells, "__array__") else list(cells))
         if values.size and (values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind not in "iu"):
             raise TypeError("cells must be RLE text or pairs (x, y) of whole numbers, not %r" % (cells,))
+        if values.size and values.dtype.kind == "u" and values.max() >= 2**63:
+            raise OverflowError("cells must be within 2**62 columns and rows of (0, 0), not at %d" % values.max())
         pairs = np.ascontiguousarray(values, np.int64)
         self._handle = check(lib.life_list_create(pairs.ctypes.data_as(ctypes.POINTER(c.life_cell)), pairs.size // 2))
 
@@ -149,6 +151,8 @@ class Pattern(Owner):
     def step(self, generations: int = 1, rule: str = "B3/S23") -> Pattern:
         """Return the pattern after some generations of a rule of two states on an unbounded plane."""
         with _Plane(self, rule) as plane:
+            if lib.life_states(plane._use()) > 2:
+                raise ValueError("a pattern has cells of two states; the rule %r has %d: use stdcl.Life" % (rule, lib.life_states(plane._use())))
             plane._call(lib.life_step, whole(generations, "generations"))
             return self._of(plane._call(lib.life_get_list))
 

@@ -713,6 +713,8 @@ def test_patterns_are_sets():
     assert first != second and first != a and len({first, stdcl.Pattern(first)}) == 1
     refused(TypeError, "pairs", lambda: stdcl.Pattern([1, 2]))
     refused(TypeError, "pairs", lambda: stdcl.Pattern([(0.5, 2)]))
+    refused(OverflowError, "2**62", lambda: stdcl.Pattern(np.array([[2**64 - 1, 0]], np.uint64)))
+    assert stdcl.Pattern(np.array([[2**40, 0]], np.uint64)) == stdcl.Pattern([(2**40, 0)])
     refused(TypeError, "combined with another pattern", lambda: first | a)
     refused(ValueError, "rotate_180", lambda: first.turn("left"))
     refused(TypeError, "dx must be", lambda: first.shift(0.5, 1))
@@ -724,6 +726,7 @@ def test_patterns_fly_and_are_identified():
     pair = glider | glider.shift(0, -2**50)
     assert pair.step(40) == pair.shift(10, 10) and pair.step(40).count(glider) == 2
     assert len(stdcl.Pattern("3o!").step(3, rule="B2/S")) == 8  # by bgolly
+    refused(ValueError, "the rule 'brain' has 3", lambda: glider.step(2, "brain"))
     found = stdcl.identify(glider)
     assert (found.kind, found.period, found.dx, found.dy, found.code) == ("spaceship", 4, 1, 1, "xq4_153")
     blocks = stdcl.identify("2o10b3o$2o!")
