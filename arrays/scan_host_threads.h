@@ -10,7 +10,7 @@
 
 struct thread_pool;
 
-/* A sum: of integers of 4 and 8 bytes, modulo 2^64, or of floats and doubles. */
+/* A sum. Integers of 4 and 8 bytes are added up modulo 2^64; floats and doubles in double. */
 union scan_number {
     uint64_t whole;
     double real;

@@ -44,8 +44,8 @@ def files_of(paths):
 def run_once(command, seconds):
     """Run a command; return its processor seconds, its peak memory in bytes, its status, output.
 
-    GNU time starts the command: the peak memory of a process includes that of the process which
-    started it, and Python's is larger than a small run's.
+    GNU time starts the command. Started by Python, a small run would be reported with Python's own
+    peak memory, which is larger.
     """
     with tempfile.TemporaryFile() as out, tempfile.NamedTemporaryFile() as peak:
         command = ["/usr/bin/time", "-q", "-f", "%M", "-o", peak.name, *command]

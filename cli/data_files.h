@@ -13,8 +13,8 @@
  * file, or if NAME has a '/'. */
 const char *cli_data_file(const char *name, const char *suffix);
 
-/* Offer the name of each file with the suffix. `name` has room for the best one, whose text stays
- * valid with it. */
+/* Offer the name of each file with the suffix. The best one is copied to `name`, which must live as
+ * long as the guess. */
 void cli_data_guess(struct cli_guess *guess, const char *suffix, char name[NAME_MAX + 1]);
 
 /* Print the name and the title of each file with the suffix, sorted. A title is the rest of the

@@ -130,8 +130,8 @@ static const char *embedded_rule(const struct life_job *job, const char *name)
                : NULL;
 }
 
-/* Refuse a rule without a file. `wrong`: the message of the parser, whose general advice on writing
- * rules is left out. */
+/* Refuse a rule without a file. `wrong`: the parser's message; its general advice on writing rules
+ * is left out. */
 static int refuse_rule(const char *text, const char *where, const char *wrong)
 {
     char general[80];

@@ -90,7 +90,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && isalpha((unsigned char)word[word[1] == '-' ? 2 : 1]);
 }
 
-/* True for repeatable outputs; of all other options the last one holds. */
+/* True for outputs, which may be repeated. Any other option counts where it is given last. */
 static bool is_repeatable(const char *word)
 {
     static const char *const names[] = {"-o", "--output", "--plot", "--figure"};
@@ -110,7 +110,7 @@ static size_t option_words(const char *name, const char *word, const char *next,
     return joined ? 1 : strcmp(word, name) == 0 && next ? 2 : 0;
 }
 
-/* ---- Options whose values are one list: a new list replaces the saved one as a whole. -------- */
+/* ---- Options that make a list: a new list replaces the whole saved one. ---------------------- */
 
 enum { LISTS = 4 };
 static const char *const list_names[LISTS] = {"--device", "--event", "--external", "--stop-event"};

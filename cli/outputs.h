@@ -77,9 +77,9 @@ int cli_outputs_prepare(struct cli_outputs *outputs);
  * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
-/* Keep the exit status of writing one output, or NULL: of a file not in the list. Return CLI_DONE,
- * so that the remaining outputs and the report follow; a failure only with several ranks, which
- * write files together and end at the first failure. */
+/* Keep the exit status of writing an output (NULL: of another file). Return CLI_DONE, so that the
+ * remaining outputs and the report follow. With several ranks, which write files together, return
+ * the failure instead: they end at the first one. */
 int cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
 
 /* Draw the next frame of all pictures and films: draw(job, file), once per file. After a failed

@@ -230,7 +230,7 @@ const char *clerror_text(void)
     return last.text ? last.text : last.unread ? no_sentence : "";
 }
 
-/* The last message, unread, if it begins with one of these names, of which NULL is the last. */
+/* The last message if it is unread and begins with one of these names; NULL ends the list. */
 static const char *failure_of_calls(const char *const *call)
 {
     for (; last.unread && last.text && *call; call++)

@@ -104,7 +104,7 @@ static void take_pending(struct device *d, int kinds, struct failure taken[EVENT
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Report the first failure of these kinds, and drop the other. Return true if clerror() is set. */
+/* Report the earliest failure of these kinds, and drop a later one. True if clerror() is set. */
 static bool report_pending(struct device *d, int kinds, const char *call)
 {
     struct failure f[EVENT_KINDS], *kernel = &f[KERNEL_EVENT], *copy = &f[MEMORY_EVENT];

@@ -11,8 +11,8 @@
 
 #include "core/deferred.h"
 
-/* The symbols in use; those that end in _g are variables. A name that is absent here is undefined
- * at the link. */
+/* The functions in use, and variables, which end in _g. Add each new one here, else the program
+ * does not link. */
 /* clang-format off */
 #define HDF5_NAMES(X)                                                                              \
     X(H5Aclose) X(H5Acreate2) X(H5Aexists_by_name) X(H5Aget_space) X(H5Aget_type)                  \

@@ -161,7 +161,7 @@ static inline void particles_set_part(struct particles *p, size_t n, size_t part
     p->first = part * (n / parts) + (part < more ? part : more);
 }
 
-/* Return the number of all bodies, of which *p may be a slice. */
+/* Return the number of all bodies, also if *p is a slice. */
 static inline size_t particles_all(const struct particles *p)
 {
     return p->all ? p->all : p->n;

@@ -66,7 +66,7 @@ int particles_check_body(const char *name, const struct particles *p, size_t i, 
 /* Free optional arrays without information: softenings and potentials that are all 0. */
 void particles_drop_zeros(struct particles *p);
 
-/* ---- particles_npy.c: as particles_read_part. ---- */
+/* ---- particles_npy.c: particles_read_part for an npy file. ---- */
 int particles_npy_read_part(const char *file, size_t part, size_t parts, struct particles *p);
 
 /* ---- particles_files.c: snapshots of several files. ---- */

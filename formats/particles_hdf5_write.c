@@ -178,7 +178,7 @@ static hid_t make_set(struct writer *w, hid_t group, const char *name, size_t n,
     return set;
 }
 
-/* Rows of a data set, and those of them that this process has. */
+/* A data set has n rows; this process has the rows first .. first + own - 1. */
 struct set_rows {
     size_t n, first, own;
 };

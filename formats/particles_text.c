@@ -596,7 +596,7 @@ static void text_put_header(FILE *fp, const struct particles *p, bool column)
             fprintf(fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
 }
 
-/* out: the file behind fp, or NULL. */
+/* Write to fp, the stream of `out`; out may be NULL. */
 static int text_put_bodies(FILE *fp, struct outfile *out, const struct particles *p, bool column)
 {
     char line[8 * (NUMBER_SIZE + 1)];

@@ -128,7 +128,7 @@ static int zip_copy(const struct zip *z, const unsigned char *from, size_t n, do
     return 0;
 }
 
-/* Refuse an unpacked entry whose checksum differs from the archive's. */
+/* Refuse an unpacked entry if its checksum is not the one in the archive. */
 static int zip_check(const struct zip *z, const struct zip_entry *e, char **out, size_t *length)
 {
     if (crc32_of((const unsigned char *)*out, *length) == e->crc)
