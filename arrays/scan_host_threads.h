@@ -10,7 +10,9 @@
 
 struct thread_pool;
 
-/* A sum. Integers of 4 and 8 bytes are added up modulo 2^64; floats and doubles in double. */
+/* A sum. whole: of integers, modulo 2^64; of integers of 4 bytes only the lower 32 bits count.
+ * real: of doubles, or of floats, which are added in float within a block and in double between
+ * blocks. */
 union scan_number {
     uint64_t whole;
     double real;

@@ -3,8 +3,8 @@
  * Shells about the density centre have equal ratios of radii between the tenth body from the centre
  * and the tenth from outside. The innermost shell is a ball, and the outermost ends at the last
  * body, so that the shells together hold all mass. Equal radii give one ball. Speeds have bins of
- * one width, up to five times the root mean square speed. A value is the mean over its bin, hence
- * lines are drawn as steps. */
+ * one width, up to the fastest body or to five times the root mean square speed, whichever is less.
+ * A value is the mean over its bin, hence lines are drawn as steps. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"

@@ -28,6 +28,7 @@ int view_play(struct view_job *job)
     struct view_options *o = &job->about;
     int status = CLI_DONE;
     w->wanted = true;
+    w->plays = true;
     w->budget = w->budget > 0 ? w->budget : 100; /* nothing else uses the time */
     o->can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_SEEK;
     o->frames = job->frames;
@@ -41,5 +42,5 @@ int view_play(struct view_job *job)
         status = cli_window_visit(w, job->frame, NAN, job->show, job);
         job->frame = play_next_frame(job);
     }
-    return status;
+    return cli_interrupted() ? CLI_DONE : status; /* Ctrl-C is the only end */
 }

@@ -31,7 +31,7 @@ struct annotated {
     struct life_table table;
     int neighbours;
     /* A representative of a set of live neighbours among the first n: sets of equal futures have
-     * one. [alive][n][set]; after all neighbours, 1 + the next cell. */
+     * one. [alive][n][set]; after all neighbours, the next cell, 0 or 1. */
     unsigned char same[2][NEIGHBOURS + 1][SETS];
 };
 
@@ -334,7 +334,7 @@ static int annotated_parse(const char *text, size_t length, const char *suffix,
         snprintf(head, sizeof head, "B3/S23%c", text[4]);
     if (life_family_parse(head, rule) < 0)
         return -1;
-    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || head[0] == 'W' || head[0] == 'w')
+    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->text[0] == 'W')
         return clerror_set(EINVAL,
                            "'%.100s' cannot be annotated: only rules of two states and two "
                            "dimensions have %s",

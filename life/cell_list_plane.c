@@ -29,15 +29,14 @@ static int compare_squares(const void *a, const void *b)
 /* Add cells of one square to the plane; return their number, 0 on an error. */
 static size_t put_square(life *lf, const struct life_cell *cell, size_t n)
 {
-    uint64_t word[SQUARE];
-    struct life_cells square = {SQUARE, SQUARE, 1, word};
+    unsigned char state[SQUARE * SQUARE];
     const long long x = square_corner(cell->x), y = square_corner(cell->y);
     size_t i = 0;
-    if (life_get(lf, x, y, &square) < 0)
+    if (life_get_states(lf, x, y, SQUARE, SQUARE, state) < 0)
         return 0;
     for (; i < n && square_corner(cell[i].x) == x && square_corner(cell[i].y) == y; i++)
-        word[cell[i].y - y] |= (uint64_t)1 << (cell[i].x - x);
-    return life_put(lf, x, y, &square) < 0 ? 0 : i;
+        state[(cell[i].y - y) * SQUARE + cell[i].x - x] = 1;
+    return life_put_states(lf, x, y, SQUARE, SQUARE, state) < 0 ? 0 : i;
 }
 
 int life_put_list(life *lf, const life_list *list)

@@ -66,17 +66,21 @@ static int list_reader_take(struct list_reader *r, long long count, char tag)
     return -1;
 }
 
-/* Skip a comment or the header; take the corner from #CXRLE. */
+/* Skip a comment or the header; take the corner from #CXRLE. NULL: it is out of range. */
 static const char *list_reader_skip_line(struct list_reader *r, const char *p)
 {
-    const char *const end = p + strcspn(p, "\n"), *pos = strstr(p, "Pos=");
+    const char *const end = p + strcspn(p, "\n");
+    const char *const pos = strncmp(p, "#CXRLE", 6) == 0 ? strstr(p, "Pos=") : NULL;
     char *comma;
-    if (strncmp(p, "#CXRLE", 6) == 0 && pos && pos < end) {
-        const long long x = strtoll(pos + 4, &comma, 10);
-        if (*comma == ',')
-            r->corner = r->at = (struct life_cell){x, strtoll(comma + 1, NULL, 10)};
-    }
-    return end;
+    if (!pos || pos >= end)
+        return end;
+    const long long x = strtoll(pos + 4, &comma, 10);
+    if (*comma == ',')
+        r->corner = r->at = (struct life_cell){x, strtoll(comma + 1, NULL, 10)};
+    if (cell_in_range(r->corner))
+        return end;
+    clerror_set(ERANGE, "line %zu: Pos is not within 2^62 columns and rows of (0, 0)", r->line);
+    return NULL;
 }
 
 static int list_reader_text(struct list_reader *r, const char *p)
@@ -84,7 +88,8 @@ static int list_reader_text(struct list_reader *r, const char *p)
     long long count;
     for (bool first = true; *p && *p != '!';) {
         if (first && (*p == '#' || *p == 'x')) {
-            p = list_reader_skip_line(r, p);
+            if (!(p = list_reader_skip_line(r, p)))
+                return -1;
             continue;
         }
         if (isspace((unsigned char)*p)) {

@@ -408,8 +408,11 @@ static int large_host_generation(life *lf)
         if (cells < CELLS_A_REPORT)
             continue;
         cells = 0;
-        if (life_call_tell(lf, (double)(y - a.y) / (double)a.height) < 0)
+        if (life_call_tell(lf, (double)(y - a.y) / (double)a.height) < 0) {
+            /* the rows below still have cells of an earlier generation */
+            h->box[!h->now] = (struct large_box){a.x, a.y, a.x + a.width, a.y + a.height};
             return -1;
+        }
     }
     h->now = !h->now;
     lf->call.done++;

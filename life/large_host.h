@@ -122,7 +122,7 @@ static void NAME(count_square)(struct large_host *h, const struct large_area *a,
     }
 }
 
-/* Add up a list of runs; entry `row` of h->ring has the sums of row y - reach. */
+/* Add up a list of runs. The prefix sums of row y are in entry y modulo 2 reach + 1 of h->sums. */
 static void NAME(count_runs)(const struct large_host *h, const struct large_run *run, size_t runs,
                              long y, T *count, size_t n)
 {

@@ -243,8 +243,28 @@ static void lists_reject_bad_input(void **unused)
     ready(bounded);
     fails(ENOTSUP, life_put_list(bounded, one));
     fails_null(ENOTSUP, life_get_list(bounded));
+    fails_null(ERANGE, life_list_read_rle("#CXRLE Pos=9223372036854775807,0\n2o!"));
     life_free(bounded);
     life_list_free(none);
+    life_list_free(one);
+}
+
+/* A dying cell beside the list keeps its state. */
+static void lists_keep_states_of_planes(void **unused)
+{
+    const unsigned char dying[2] = {2, 2};
+    unsigned char state[2] = {0};
+    life_list *one = life_list_read_rle("o!");
+    life *lf = life_create(
+        &(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = "/2/3"});
+    (void)unused;
+    ready(lf);
+    works(life_put_states(lf, 0, 0, 2, 1, dying));
+    works(life_put_list(lf, one));
+    works(life_get_states(lf, 0, 0, 2, 1, state));
+    assert_int_equal(state[0], 1);
+    assert_int_equal(state[1], 2);
+    life_free(lf);
     life_list_free(one);
 }
 
@@ -253,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_combine_like_arrays), cmocka_unit_test(lists_move_like_arrays),
         cmocka_unit_test(lists_match_like_arrays),   cmocka_unit_test(lists_write_rle_for_files),
-        cmocka_unit_test(lists_live_on_planes),      cmocka_unit_test(lists_reject_bad_input)};
+        cmocka_unit_test(lists_live_on_planes),      cmocka_unit_test(lists_keep_states_of_planes),
+        cmocka_unit_test(lists_reject_bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
