@@ -181,7 +181,7 @@ runtime) # files of a package without development files, in a second place
 paths) # nothing says where it was built
     # A short folder such as /t is part of other paths; pictures come from the sources as they are.
     folders=$(printf '%s|%s' "$source" "$build" | sed 's/[].[^$*+?(){}\\]/\\&/g')
-    told=$(LC_ALL=C grep -rlaE --exclude='*.png' "(^|[^[:alnum:]_./-])($folders)($|[^[:alnum:]_.-])" "$prefix" || true)
+    told=$(LC_ALL=C grep -rlaE --exclude='*.png' "(^|[^[:alnum:]_./-]|-[IL])($folders)($|[^[:alnum:]_.-])" "$prefix" || true)
     [ -z "$told" ] || fail "these contain the path of the sources or of the build: $told"
     ;;
 
