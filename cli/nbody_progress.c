@@ -50,7 +50,8 @@ int nbody_job_progress(void *arg, double fraction)
     struct nbody_job *job = arg;
     char text[64];
     if (job->engine && job->progress.unit) {
-        if (job->doing.runs > 0)
+        /* the tree compiles kernels between the first reports of its energy */
+        if (job->doing.runs > 0 && nbody_method(job->engine) != NBODY_TREE)
             cli_progress_estimate(&job->progress, fraction / job->doing.runs);
         cli_progress_update(&job->progress,
                             job->doing.from + fraction * (job->doing.to - job->doing.from),

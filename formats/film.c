@@ -225,6 +225,15 @@ static bool film_is_whole(const struct outfile *out, int status, const char *mes
     return !out->temporary || (stat(out->temporary, &info) == 0 && info.st_size > 0);
 }
 
+/* The last line that ffmpeg wrote; if there is none, what to look at. */
+static const char *film_reason(int status, const char *message)
+{
+    if (*message)
+        return message;
+    return status == 0 ? "no message, and the film is empty: is the disk full?"
+                       : "no message: does `ffmpeg -version` work?";
+}
+
 static int film_explain(const char *file, int status, const char *message)
 {
     if (status < 0 && (errno == ENOENT || errno == EACCES))
@@ -239,7 +248,7 @@ static int film_explain(const char *file, int status, const char *message)
         return clerror_set(EINTR, "%s: ffmpeg was ended by signal %d; the frames are kept", file,
                            WTERMSIG(status));
     return clerror_set(EIO, "%s: ffmpeg failed (%s); the frames are kept", file,
-                       *message ? message : "without a word");
+                       film_reason(status, message));
 }
 
 int picture_join(const char *file, unsigned count, unsigned fps)
@@ -360,8 +369,7 @@ int picture_film_close(struct picture_film *f)
     } else {
         clerror_set(EIO, "%s: ffmpeg failed (%s)", f->file,
                     ended > 0 && WIFSIGNALED(ended) ? "ended by a signal"
-                    : *message                      ? message
-                                                    : "without a word");
+                                                    : film_reason(ended, message));
         outfile_discard(&f->out);
     }
     free(f);

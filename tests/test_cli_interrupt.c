@@ -239,6 +239,31 @@ static void interrupt_ends_every_command_in_time(void **state)
             check_interrupted(&rows[i]);
 }
 
+/* The tree compiles kernels during its initial energy; only steps tell how long steps take. */
+static void duration_of_tree_follows_from_steps(void **state)
+{
+    int status, other = -1;
+    const int end = terminal(&other);
+    char *about;
+    (void)state;
+    assert_true(end >= 0 && other >= 0);
+    said[0] = 0;
+    const pid_t child = start_in_terminal(
+        "nbody --ic collision -n 16384 --method tree --steps 1000000", false, other);
+    while (!(about = strstr(said, "this takes about"))) {
+        listen_to_output(end);
+        if (waitpid(child, &status, WNOHANG) != 0)
+            fail_msg("ended with wait status %d\n%s", status, said);
+        usleep(10000);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    close(end);
+    close(other);
+    *about = 0;
+    assert_non_null(strstr(said, "bodies/s")); /* shown during steps */
+}
+
 /* Return the number of bytes read from the pipe, 64 KiB at a time, until all writers have closed
  * it, and the child's wait status. */
 static size_t drain(int pipe, int pause, int end, pid_t child, int *status)
@@ -366,6 +391,7 @@ int main(int argc, char **argv)
     }
     command = path;
     const struct CMUnitTest tests[] = {cmocka_unit_test(interrupt_ends_every_command_in_time),
+                                       cmocka_unit_test(duration_of_tree_follows_from_steps),
                                        cmocka_unit_test(interrupt_abandons_slow_output),
                                        cmocka_unit_test(interrupt_leaves_json_report)};
     return cmocka_run_group_tests(tests, enter_interrupt_folder, leave_interrupt_folder);

@@ -614,10 +614,12 @@ static void film_that_is_not_whole_is_rejected(void **unused)
     static const char *const scripts[] = {
         "#!/bin/sh\nfor a do last=$a; done\necho part >\"$last\"\n"
         "echo 'Error closing file: No space left on device' >&2\n",
-        "#!/bin/sh\nexit 0\n"};
+        "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"};
+    static const char *const reasons[] = {"No space left", "is the disk full?",
+                                          "does `ffmpeg -version` work?"};
     (void)unused;
     put_text(in_folder("part.webm"), "old");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         const bool piped = i % 2;
         char *before = replace_ffmpeg(scripts[i / 2]);
         check_forget();
@@ -626,7 +628,7 @@ static void film_that_is_not_whole_is_rejected(void **unused)
         restore_path(before);
         assert_int_equal(status, -1);
         assert_int_equal(clerrno, EIO);
-        says("part.webm: ffmpeg failed", i < 2 ? "No space left" : "without a word");
+        says("part.webm: ffmpeg failed", reasons[i / 2]);
         holds_text(in_folder("part.webm"), "old");
         assert_int_equal(count_files(files_folder, ".tmp"), 0);
     }

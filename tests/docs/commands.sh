@@ -4,6 +4,7 @@
 #   usage: commands.sh SOURCE WORK STDCL
 # SPDX-License-Identifier: MIT
 set -eu
+export LC_ALL=C # one order of the commands, hence one sample, on all systems
 source=$1 work=$2 stdcl=$3
 here=$source/tests/docs
 
@@ -12,7 +13,7 @@ export XDG_CACHE_HOME="$work/cache" PATH="$work/bin:$PATH"
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$HOME/.cache/pocl/kcache}" # compiled kernels may be old
 ln -s "$stdcl" bin/stdcl
 # A stand-in for the program that makes films: it reads its input and leaves a file.
-printf '#!/bin/sh\nfor last; do :; done\ncat >/dev/null\n: >"$last"\n' >bin/ffmpeg
+printf '#!/bin/sh\nfor last; do :; done\ncat >/dev/null\necho film >"$last"\n' >bin/ffmpeg
 printf '#!/bin/sh\ncat >/dev/null; echo "<svg/>"\n' >bin/gnuplot
 chmod +x bin/ffmpeg bin/gnuplot
 

@@ -10,7 +10,7 @@
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$1"
-git rev-parse --is-inside-work-tree >/dev/null 2>&1 || {
+[ -n "$(git ls-files README.md 2>/dev/null)" ] || {
     echo "not a clone: git cannot tell which files are sources"
     exit 77
 }

@@ -33,16 +33,25 @@ def options(command):
     return tuple(kept)
 
 
+def sources(file):
+    """The files that CMake compiles as `file`: several in a unity build, which that file includes."""
+    if not re.search(r"/Unity/unity_\d+_c\.c$", file):
+        return [file]
+    with open(file, encoding="utf-8") as batch:
+        return re.findall(r'^#include "(.+)"$', batch.read(), re.MULTILINE)
+
+
 def libraries(source, build, alone):
     """The C files of each target, by the options that most of its files have."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(build + "/compile_commands.json", encoding="utf-8") as file:
         entries = json.load(file)
     for entry in entries:
-        path = os.path.relpath(entry["file"], source)
         target = re.search(r"CMakeFiles/([^/]+)\.dir/", entry["command"]).group(1)
-        if path.endswith(".c") and path.split("/")[0] in ROOMS and path not in alone:
-            found[target][options(entry["command"])].append(entry["file"])
+        for file in sources(entry["file"]):
+            path = os.path.relpath(file, source)
+            if path.endswith(".c") and path.split("/")[0] in ROOMS and path not in alone:
+                found[target][options(entry["command"])].append(file)
     return {target: max(sets.items(), key=lambda item: len(item[1]))
             for target, sets in found.items()}
 

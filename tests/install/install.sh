@@ -179,7 +179,9 @@ runtime) # files of a package without development files, in a second place
     ;;
 
 paths) # nothing says where it was built
-    told=$(grep -rlaF -e "$source" -e "$build" "$prefix" || true)
+    # A short folder such as /t is part of other paths; pictures come from the sources as they are.
+    folders=$(printf '%s|%s' "$source" "$build" | sed 's/[].[^$*+?(){}\\]/\\&/g')
+    told=$(LC_ALL=C grep -rlaE --exclude='*.png' "(^|[^[:alnum:]_./-]|-[IL])($folders)($|[^[:alnum:]_.-])" "$prefix" || true)
     [ -z "$told" ] || fail "these contain the path of the sources or of the build: $told"
     ;;
 
