@@ -40,7 +40,9 @@ struct nbody_device {
      * With domains rows is the capacity, and first and count follow the domain. */
     size_t first, rows, count;
 
-    void *state; /* of the particles: planes of `rows` numbers, see STATE_... */
+    /* Of the particles: with domains of the tree, {x, y, z, G m} of the device's rows, else NULL
+     * (nbody_posm); planes of `rows` numbers, see STATE_... */
+    void *posm, *state;
     struct device_domain domain;
     struct device_force force;
     struct device_integration integration;
