@@ -720,7 +720,7 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
 static void tree_deferred_groups_change_no_bit(void **state)
 {
     static double right[MOST][3], acc[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     (void)state;
     for (int walk = 0; walk < 2; walk++) {
         const size_t n = MOST;
@@ -754,7 +754,7 @@ static void tree_deferred_groups_change_no_bit(void **state)
 static void tree_small_groups_use_stricter_criterion(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = 6000;
     struct nbody_options o = {.eps = 0.01, .accuracy = 3e-4};
     (void)state;
@@ -776,7 +776,7 @@ static void tree_small_groups_use_stricter_criterion(void **state)
 static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
     (void)state;
@@ -806,7 +806,7 @@ static void tree_let_overflow_is_repeated(void **state)
 static void tree_arrays_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
     (void)state;
@@ -840,7 +840,7 @@ static void tree_arrays_grow_with_domains(void **state)
 static void tree_keys_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.01, .accuracy = 1e-3};
     (void)state;
@@ -885,7 +885,7 @@ static void make_tree_clump(size_t n, size_t far)
 static void tree_domains_extend_keys(void **state)
 {
     static double right[MOST][3], acc[MOST][3], x_right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = 3000;
     (void)state;
     as_shipped = true;
@@ -916,7 +916,7 @@ static void tree_domains_extend_keys(void **state)
  * for domains of unequal size. */
 static void tree_memory_is_divided(void **state)
 {
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     (void)state;
     make_tree_bodies(PLUMMER, n);
