@@ -139,7 +139,7 @@ static struct ranks *ranks_create(const struct nbody *nb)
  * above the capacity migrates for each sum. */
 static size_t row_capacity(const struct nbody *nb, size_t rows)
 {
-    const size_t more = rows + (rows / 16 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
+    const size_t more = rows + (rows / 8 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
     return nb->method != NBODY_TREE || rows == nb->padded ? rows
            : more < nb->padded                            ? more
                                                           : nb->padded;
