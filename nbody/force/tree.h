@@ -2,6 +2,7 @@
  *
  *   tree.c                 sum of forces by the tree, on all devices
  *   tree_buffers.c         programs, kernels and device buffers of the tree
+ *   tree_cells.c           memory of cells and imports
  *   tree_build.c           kernel launches; cells and their moments on one device
  *   tree_walks.c           tree walks of groups of bodies
  *   tree_order.c           rows sorted along the Hilbert curve by the devices
@@ -39,6 +40,9 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
 /* Keys that a domain sorts in addition to one key per body, at most. */
 enum { TREE_SPARE_KEYS = 4096 };
+
+/* Imported cells, or bodies, that arrays have room for at first, beside 1/8 of the domain's. */
+enum { TREE_IMPORTS = 4096 };
 
 /* Bytes before a domain's first key, where the keys of the lower neighbour's halo stand. */
 enum { TREE_KEY_MARGIN = 4096 };
@@ -235,19 +239,13 @@ double nbody_tree_com_margin(const struct nbody *nb);
 
 /* ---- tree_buffers.c -------------------------------------------------------------------------- */
 
-/* Reallocate the cell arrays for `capacity` cells, and for imports with domains. */
-int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
-
 /* With domains: make room for `keys` keys. Return 1 if the arrays of keys and `order` have grown:
  * their contents are lost. */
 int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys);
 
-/* With domains. bodies: make room for the bodies of the domain; arrays in tree order that grow lose
- * their contents. imports: make room for imported cells and bodies in arrays that keep their
+/* With domains: make room for the bodies of the domain. Arrays in tree order that grow lose their
  * contents. */
 int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies);
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t cells,
-                               size_t bodies);
 
 /* Index in `body` of the first imported body. */
 static inline cl_uint nbody_tree_imports_begin(const struct tree *t)
@@ -258,6 +256,27 @@ static inline cl_uint nbody_tree_imports_begin(const struct tree *t)
 /* Extend keys to two words on all devices. Return 1 if there is no memory for the second word, or
  * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
+
+/* ---- tree_cells.c ---------------------------------------------------------------------------- */
+
+/* Bytes of a multipole (multipole.cl). */
+static inline size_t nbody_tree_multipole_bytes(const struct nbody *nb)
+{
+    return (nb->moments == 2 ? 8 : 32) * nb->real;
+}
+
+/* Room for n cells or bodies and, with domains, for imports, at first. */
+static inline size_t nbody_tree_import_room(const struct nbody *nb, size_t n)
+{
+    return nb->domain.tree ? n + n / 8 + TREE_IMPORTS : n;
+}
+
+/* Reallocate the cell arrays for `capacity` cells, and for imports with domains. */
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
+
+/* With domains: make room for imported cells and bodies in arrays that keep their contents. */
+int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t cells,
+                               size_t bodies);
 
 /* ---- tree_order.c ---------------------------------------------------------------------------- */
 

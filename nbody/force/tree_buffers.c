@@ -145,20 +145,14 @@ static int tree_build_kernels(struct nbody *nb, struct nbody_device *p)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* Room for the bodies of a domain, and for imports, at first. The index of a domain's first body is
- * below 2 TREE_GROUP, and its halo ends TREE_GROUP bodies after its last body. */
-enum { SORTED_MARGIN = 3 * TREE_GROUP, IMPORT_MARGIN = 4096 };
-
-/* Size of a multipole (multipole.cl). */
-static size_t tree_multipole_bytes(const struct nbody *nb)
-{
-    return (nb->moments == 2 ? 8 : 32) * nb->real;
-}
+/* Room for the bodies of a domain. The index of its first body is below 2 TREE_GROUP, and its halo
+ * ends TREE_GROUP bodies after its last body. */
+enum { SORTED_MARGIN = 3 * TREE_GROUP };
 
 static size_t tree_cell_bytes(const struct nbody *nb)
 {
     return (nb->domain.tree ? 5 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real +
-           tree_multipole_bytes(nb);
+           nbody_tree_multipole_bytes(nb);
 }
 
 /* Bodies of the tree on a device, without imports: at first, with domains. */
@@ -174,116 +168,6 @@ static size_t tree_initial_capacity(const struct nbody *nb, const struct nbody_d
                                     cl_uint leaf)
 {
     return tree_bodies(nb, p) * 24 / 5 / leaf + 2048;
-}
-
-/* Room for `cells` cells and for imports, at first. */
-static size_t tree_cell_room(const struct nbody *nb, size_t cells)
-{
-    return nb->domain.tree ? cells + cells / 8 + IMPORT_MARGIN : cells;
-}
-
-static int tree_allocate_cells(struct nbody *nb, struct nbody_device *p, void **block, size_t size,
-                               size_t cells)
-{
-    const size_t bytes = (cells + 1) * size;
-    if (!(*block = nbody_device_alloc(nb, p, bytes, CL_MEM_DEVONLY)))
-        return -1;
-    p->force.tree->cell_bytes += bytes;
-    return 0;
-}
-
-/* The arrays of cells, by number of the cell. Imported cells are in the first NODE_ARRAYS. */
-enum { NODE_ARRAYS = 4, CELL_ARRAYS = 7 };
-struct cell_array {
-    void **block;
-    size_t size; /* bytes of a cell; 0: unused */
-};
-
-static void tree_cell_arrays(const struct nbody *nb, struct tree *t,
-                             struct cell_array each[CELL_ARRAYS])
-{
-    const size_t exports = nb->domain.tree ? sizeof(cl_uint) : 0;
-    const struct cell_array all[CELL_ARRAYS] = {{&t->link, 2 * sizeof(cl_int)},
-                                                {&t->com, 4 * nb->real},
-                                                {&t->multipoles, tree_multipole_bytes(nb)},
-                                                {&t->size, 2 * nb->real},
-                                                {&t->child_begin, sizeof(cl_uint)},
-                                                {&t->mark, exports},
-                                                {&t->place, exports}};
-    memcpy(each, all, sizeof all);
-}
-
-int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
-{
-    struct tree *t = p->force.tree;
-    struct cell_array each[CELL_ARRAYS];
-    tree_cell_arrays(nb, t, each);
-    nbody_device_drop_bytes(p, t->cell_bytes);
-    t->cell_bytes = 0;
-    nbody_domain_forget_cells(p);
-    t->capacity = capacity;
-    t->cell_room = (cl_uint)tree_cell_room(nb, capacity);
-    for (size_t b = 0; b < CELL_ARRAYS; b++) {
-        clfree(*each[b].block);
-        *each[b].block = NULL;
-        if (each[b].size && tree_allocate_cells(nb, p, each[b].block, each[b].size,
-                                                b < NODE_ARRAYS ? t->cell_room : capacity) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Make room for imported cells: new arrays with the numbers of the present cells. */
-static int tree_reserve_import_cells(struct nbody *nb, struct nbody_device *p, size_t cells)
-{
-    struct tree *t = p->force.tree;
-    const size_t room = t->imports_begin + cells + cells / 4;
-    const cl_ulong begin = 0;
-    struct cell_array each[CELL_ARRAYS];
-    int status = 0;
-    if (t->imports_begin + cells <= t->cell_room)
-        return 0;
-    tree_cell_arrays(nb, t, each);
-    t->cell_room = (cl_uint)room;
-    for (size_t b = 0; status == 0 && b < NODE_ARRAYS; b++) {
-        void *const was = *each[b].block;
-        const cl_uint numbers = (cl_uint)(t->imports_begin * (each[b].size / nb->real));
-        status = tree_allocate_cells(nb, p, each[b].block, each[b].size, room);
-        if (status == 0)
-            status = nbody_tree_launch_1d(nb, p, TREE_COPY_COLUMN, numbers,
-                                          ARGS(was, begin, numbers, *each[b].block, begin));
-        t->cell_bytes -= clsizeofmem(was);
-        nbody_device_drop_bytes(p, clsizeofmem(was));
-        clfree(was);
-    }
-    return status;
-}
-
-static int tree_reserve_import_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
-    const size_t room = used + bodies + bodies / 4;
-    if (used + bodies <= t->body_room)
-        return 0;
-    void *const was = t->body,
-                *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
-    if (!body)
-        return -1;
-    const int status =
-        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
-    t->body = t->target.body = p->force.phi = body;
-    t->body_room = room;
-    nbody_device_drop_bytes(p, clsizeofmem(was));
-    clfree(was);
-    return status;
-}
-
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t cells,
-                               size_t bodies)
-{
-    return tree_reserve_import_cells(nb, p, cells) == 0 ? tree_reserve_import_bodies(nb, p, bodies)
-                                                        : -1;
 }
 
 /* Bytes of the blocks that share t->workspace: keys followed by the sort's workspace or by cell
@@ -385,7 +269,7 @@ static size_t tree_sorted_room(const struct nbody *nb, const struct nbody_device
 
 static size_t tree_body_room(const struct nbody *nb, size_t sorted_room)
 {
-    return nb->domain.tree ? sorted_room + sorted_room / 8 + IMPORT_MARGIN : nb->padded;
+    return nb->domain.tree ? nbody_tree_import_room(nb, sorted_room) : nb->padded;
 }
 
 static void tree_set_body(struct nbody_device *p, void *body, size_t room)
@@ -488,8 +372,8 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
 {
     const struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
-    const size_t capacity = tree_cell_room(nb, tree_initial_capacity(nb, p, leaf)),
-                 multipoles = capacity * tree_multipole_bytes(nb),
+    const size_t capacity = nbody_tree_import_room(nb, tree_initial_capacity(nb, p, leaf)),
+                 multipoles = capacity * nbody_tree_multipole_bytes(nb),
                  four = (nb->domain.tree ? p->rows : nb->padded) * 4 * nb->real,
                  work = tree_workspace_bytes(&w);
     const size_t cells = capacity * tree_cell_bytes(nb), room = tree_sorted_room(nb, p),
