@@ -18,6 +18,10 @@
  * grid barrier. As in pairs.cl. */
 enum { BARRIER_WORD = 32, BAD_WORDS = 64 };
 
+/* Bodies on a device, at most: its kernels use the upper bits of 32. With domains it may have room
+ * for a quarter more rows. */
+#define NBODY_DEVICE_BODIES ((size_t)1 << 30)
+
 /* A device, its memory, and the bodies that it moves. Without bodies (too few for all devices) rows
  * is 0 and the device idle. */
 struct nbody_device {

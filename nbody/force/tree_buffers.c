@@ -424,15 +424,16 @@ static int tree_choose_moments(struct nbody *nb)
     return tree_max_of_ranks(nb, order, &nb->moments);
 }
 
-/* A device's memory and largest buffer, in bytes. */
+/* A device's memory and largest buffer, in bytes; number of devices. */
 struct memory_limits {
-    double all, largest;
+    double all, largest, devices;
 };
 
 /* Bodies that fit if the devices hold their part of n bodies with `b` bytes per body of all. */
 static double tree_bodies_that_fit(struct body_bytes b, struct memory_limits most)
 {
-    return fmin(most.all / b.all, most.largest / b.largest);
+    return fmin(fmin(most.all / b.all, most.largest / b.largest),
+                most.devices * (double)NBODY_DEVICE_BODIES);
 }
 
 /* ENOMEM: the tree does not fit on a device, even with large leaves. */
@@ -441,16 +442,15 @@ static int tree_too_large(const struct nbody *nb, const char *device, struct bod
 {
     /* bytes per body with domains over those on one device, about */
     const double n = (double)nb->n, more = nb->domain.tree ? 1 : 1.2;
-    const cl_uint devices = nb->domain.tree ? nb->domain.ndomains : 1;
     return clerror_set(
         ENOMEM,
         "nbody_create: the tree of %zu bodies needs %.0f MiB on %s, which has %.0f MiB, "
-        "and a buffer of %.0f MiB, of at most %.0f; about %.0f bodies fit on %u of these "
+        "and a buffer of %.0f MiB, of at most %.0f; about %.0f bodies fit on %.0f of these "
         "devices, or %.0f with leaves of %d bodies, not %d; %.0f devices hold all",
         nb->n, least.all * n / 0x1p20, device, most.all / 0x1p20, least.largest * n / 0x1p20,
-        most.largest / 0x1p20, tree_bodies_that_fit(least, most), devices,
+        most.largest / 0x1p20, tree_bodies_that_fit(least, most), most.devices,
         tree_bodies_that_fit(usual, most), TREE_LEAF, TREE_LARGE_LEAF,
-        ceil(devices * more * n / tree_bodies_that_fit(least, most)));
+        ceil(most.devices * more * n / tree_bodies_that_fit(least, most)));
 }
 
 /* Choose leaves of 16 bodies, or of 32 if the tree would exceed the device memory. The choice
@@ -466,7 +466,8 @@ static int tree_choose_leaf(struct nbody *nb)
             continue;
         const double n = (double)nb->n;
         const struct memory_limits most = {(double)info[p->dev].dev_global_mem_sz,
-                                           (double)info[p->dev].dev_max_mem_alloc_sz};
+                                           (double)info[p->dev].dev_max_mem_alloc_sz,
+                                           nb->domain.tree ? nb->domain.ndomains : 1};
         const struct body_bytes usual = tree_bytes_per_body(nb, p, TREE_LEAF),
                                 least = tree_bytes_per_body(nb, p, TREE_LARGE_LEAF);
         if (p->shape.leaf || usual.all * n > most.all)
