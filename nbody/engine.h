@@ -82,8 +82,8 @@ static inline size_t nbody_slices_count(const struct nbody *nb)
     return first ? first[rank + 1] - first[rank] : nb->n;
 }
 
-/* Positions and masses on a device: of all bodies, or with domains of the tree of its own rows; and
- * the index there of the device's first row. */
+/* Positions and masses on a device, and the index of the device's first row among them. A device
+ * holds all bodies, or with domains of the tree its own rows. */
 static inline void *nbody_posm(const struct nbody *nb, const struct nbody_device *p)
 {
     return p->posm ? p->posm : nb->particles.posm;

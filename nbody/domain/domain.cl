@@ -23,7 +23,8 @@
  * on all devices: top_begin[level * domains + domain] is the first of a domain's cells of a level.
  * The children of a shared node are consecutive there, because a cell has at most 8. Walks begin at
  * cell 0, the root. Siblings are exported together, so they are consecutive in the imports, too.
- * The first of them is packed with its parent, whose link the importing device sets.
+ * The first sibling is packed with its parent, so that the importing device can set the parent's
+ * link.
  *   forces_sorted --return_forces (exchange) receive_forces--> rows
  *
  * Data are moved or counted only: every sum runs in the same order as in tree.cl.

@@ -331,8 +331,8 @@ static int let_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint oth
                                   s->let_bodies));
 }
 
-/* Restore the marks of an export, to which the next launches add. With two domains no other export
- * has used them. */
+/* Restore the marks of an export before further launches add to it. With two domains no other
+ * export has used the marks. */
 static int let_launch_resume(struct nbody *nb, struct nbody_device *p, cl_uint other)
 {
     struct domains *s = nb->domain.tree;

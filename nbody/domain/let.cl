@@ -71,9 +71,9 @@ static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
     return seen != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-/* Append the children of a cell: the cell for the first of them, NONE for the others; and the
- * bodies of a leaf: the number of a body as fifth number, and the leaf as first number of its first
- * body. let_pack adds their data. */
+/* Append the children of a cell with their numbers, the first child also with the number of its
+ * parent. Append the bodies of a leaf: the number of a body as fifth number, and the leaf as first
+ * number of its first body. let_pack adds their data. */
 static inline void let_add_cells(const struct let_output *f, uint parent, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
@@ -237,8 +237,9 @@ static inline uint let_own_number(uint packed, global const real *cells,
     return at < TOP_FIRST ? span[level].x + at : span[level].y - back;
 }
 
-/* Restore mark[] and place[] for an export to which a later launch adds: exports to further domains
- * have used them. Counters {cells, bodies} begin at counts[to]. All exports are packed. */
+/* Restore mark[] and place[] of an export before a later launch adds to it: exports to further
+ * domains have used both arrays. Counters {cells, bodies} begin at counts[to]. All exports are
+ * packed. */
 kernel void let_resume(global const uint *counts, uint to, uint cells_to, uint cells_room,
                        uint bodies_to, uint bodies_room, global const real *cells,
                        global const real *bodies, global const uint *top_begin, uint domain,

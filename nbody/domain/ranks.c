@@ -135,8 +135,8 @@ static struct ranks *ranks_create(const struct nbody *nb)
     return r;
 }
 
-/* Return the rows to allocate: domains of equal cost may have different numbers of bodies. What is
- * above the capacity migrates for each sum. */
+/* Return the rows to allocate: domains of equal cost may have different numbers of bodies. Bodies
+ * above the capacity migrate for each sum. */
 static size_t row_capacity(const struct nbody *nb, size_t rows)
 {
     const size_t more = rows + (rows / 8 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;

@@ -441,7 +441,7 @@ static int tree_too_large(const struct nbody *nb, const char *device, struct bod
                           struct body_bytes least, struct memory_limits most)
 {
     /* bytes per body with domains over those on one device, about */
-    const double n = (double)nb->n, more = nb->domain.tree ? 1 : 1.2;
+    const double n = (double)nb->n, more = nb->domain.tree ? 1 : 1.3;
     return clerror_set(
         ENOMEM,
         "nbody_create: the tree of %zu bodies needs %.0f MiB on %s, which has %.0f MiB, "
