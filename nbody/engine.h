@@ -82,6 +82,17 @@ static inline size_t nbody_slices_count(const struct nbody *nb)
     return first ? first[rank + 1] - first[rank] : nb->n;
 }
 
+/* Positions and masses on a device, and the index of the device's first row among them. A device
+ * holds all bodies, or with domains of the tree its own rows. */
+static inline void *nbody_posm(const struct nbody *nb, const struct nbody_device *p)
+{
+    return p->posm ? p->posm : nb->particles.posm;
+}
+static inline cl_uint nbody_posm_first(const struct nbody_device *p)
+{
+    return p->posm ? 0 : (cl_uint)p->first;
+}
+
 /* Return the time step in engine units. */
 static inline double nbody_engine_dt(const struct nbody *nb)
 {

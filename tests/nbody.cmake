@@ -41,6 +41,11 @@ stdcl_test(test_nbody_failure test_nbody_failure.c LIBS builds_once stdcl_nbody 
 stdcl_test_on_two(test_nbody_failure)
 stdcl_test(test_nbody_tree test_nbody_tree.c LIBS builds_once stdcl_nbody)
 stdcl_test_on_two(test_nbody_tree several)
+# Exports to several domains; the other tests have one other domain.
+stdcl_test(test_nbody_tree_on_three PROGRAM two_devices ARGS --three $<TARGET_FILE:test_nbody_tree> several tree_de*)
+if(TEST test_nbody_tree_on_three)
+  set_tests_properties(test_nbody_tree_on_three PROPERTIES RESOURCE_LOCK test_nbody_tree)
+endif()
 stdcl_test(test_nbody_device_threads test_nbody_device_threads.c LIBS stdcl_nbody)
 stdcl_test(deep_nbody_tree_matrix test_nbody_tree_matrix.c LIBS stdcl_nbody TIMEOUT 1800)
 stdcl_label(deep deep_nbody_tree_matrix)

@@ -54,10 +54,15 @@ static inline bool pocl_runs_unoptimised(int version)
  * missing folder some loaders use their default. */
 #define NO_DRIVERS "OCL_ICD_VENDORS=/proc/self/task"
 
-/* Environment: two equal devices, and two of different kinds. */
+/* Environment: two equal devices, three, and two of different kinds. */
 static inline const char *pocl_twice(int version)
 {
     return version < 4 ? "POCL_DEVICES=pthread pthread" : "POCL_DEVICES=cpu cpu";
+}
+
+static inline const char *pocl_thrice(int version)
+{
+    return version < 4 ? "POCL_DEVICES=pthread pthread pthread" : "POCL_DEVICES=cpu cpu cpu";
 }
 
 static inline const char *pocl_kinds(int version)

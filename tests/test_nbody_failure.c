@@ -122,10 +122,11 @@ static nbody *tree_with(size_t bytes)
     return nb;
 }
 
-/* Leaves are larger if memory is short. If it is too short, a message says how many bodies fit. */
+/* Leaves are larger if memory is short. If it is too short, a message says how many bodies fit, and
+ * how many devices hold all. */
 static void tree_adapts_to_little_memory(void **state)
 {
-    size_t fit, with_small, percent = 0;
+    size_t fit, with_small, devices, percent = 0;
     (void)state;
     nbody *nb = tree_with(10000);
     ready(nb);
@@ -142,10 +143,13 @@ static void tree_adapts_to_little_memory(void **state)
     assert_int_equal(clerrno, ENOMEM);
     const char *part = strstr(clerror(), "about ");
     assert_non_null(part);
-    assert_int_equal(sscanf(part, "about %zu would fit, or %zu with leaves of 16 bodies, not 32",
-                            &fit, &with_small),
-                     2);
+    assert_int_equal(sscanf(part,
+                            "about %zu bodies fit on 1 of these devices, or %zu with leaves of 16 "
+                            "bodies, not 32; %zu devices hold all",
+                            &fit, &with_small, &devices),
+                     3);
     assert_true(with_small < fit && fit < MANY && fit > MANY / 20);
+    assert_true(devices * fit > MANY && devices * fit < 2 * MANY);
 }
 
 int main(void)

@@ -644,7 +644,7 @@ static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
     works(nbody_device_wait(nb, p));
     cl_uint *met = fetched_from(nb, p->dev, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched_from(nb, p->dev, t->info, groups * sizeof *info);
-    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->capacity * sizeof *com),
+    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->cell_room * sizeof *com),
     (*body)[4] = fetched_from(nb, p->dev, t->body, t->body_room * sizeof *body);
     for (size_t g = t->first_group; g < groups; g++) {
         double sum = 0;
@@ -720,7 +720,7 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
 static void tree_deferred_groups_change_no_bit(void **state)
 {
     static double right[MOST][3], acc[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     (void)state;
     for (int walk = 0; walk < 2; walk++) {
         const size_t n = MOST;
@@ -754,7 +754,7 @@ static void tree_deferred_groups_change_no_bit(void **state)
 static void tree_small_groups_use_stricter_criterion(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = 6000;
     struct nbody_options o = {.eps = 0.01, .accuracy = 3e-4};
     (void)state;
@@ -776,7 +776,7 @@ static void tree_small_groups_use_stricter_criterion(void **state)
 static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
     (void)state;
@@ -801,12 +801,12 @@ static void tree_let_overflow_is_repeated(void **state)
     nbody_free(nb);
 }
 
-/* Arrays in tree order are too small for the next sum: on the last device for its domain, on all
- * other devices for the imports. The arrays grow, and no bit changes. */
+/* Arrays are too small for the next sum: on the last device for its domain, on all devices for the
+ * imported cells, on all other devices for the imported bodies. They grow, and no bit changes. */
 static void tree_arrays_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
     (void)state;
@@ -824,10 +824,12 @@ static void tree_arrays_grow_with_domains(void **state)
         if (p->force.tree) {
             last = p->force.tree;
             last->body_room = nbody_tree_imports_begin(last);
+            last->cell_room = last->imports_begin;
         }
     last->sorted_room = 0;
     works(nbody_step(nb, 2));
     assert_true(last->sorted_room > last->bodies);
+    assert_true(last->cell_room > last->imports_begin);
     works(nbody_state(nb, x, NULL));
     assert_memory_equal(x, right, n * sizeof *x);
     nbody_free(nb);
@@ -838,7 +840,7 @@ static void tree_arrays_grow_with_domains(void **state)
 static void tree_keys_grow_with_domains(void **state)
 {
     static double right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.01, .accuracy = 1e-3};
     (void)state;
@@ -883,7 +885,7 @@ static void make_tree_clump(size_t n, size_t far)
 static void tree_domains_extend_keys(void **state)
 {
     static double right[MOST][3], acc[MOST][3], x_right[MOST][3], x[MOST][3];
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = 3000;
     (void)state;
     as_shipped = true;
@@ -910,11 +912,11 @@ static void tree_domains_extend_keys(void **state)
     as_shipped = false;
 }
 
-/* A device of two holds keys and arrays in tree order for its domain only, with a margin for
- * domains of unequal size. */
+/* A device of several holds bodies, keys and cells for its domain only, with imports and a margin
+ * for domains of unequal size. */
 static void tree_memory_is_divided(void **state)
 {
-    static const double shares[64] = {1, 1};
+    static const double shares[64] = {1, 1, 1};
     const size_t n = MOST;
     (void)state;
     make_tree_bodies(PLUMMER, n);
@@ -927,10 +929,15 @@ static void tree_memory_is_divided(void **state)
         const size_t own = p->rows, all = n;
         assert_true(own < all);
         assert_true(t->sorted_room <= own + 4 * TREE_GROUP);
-        assert_int_equal(clsizeofmem(t->forces_sorted), t->sorted_room * 4 * nb->real);
+        assert_ptr_equal(t->forces_sorted, t->workspace);
         assert_int_equal(clsizeofmem(t->a_old_sorted), t->sorted_room * nb->real);
         assert_int_equal(clsizeofmem(t->order), (own + TREE_SPARE_KEYS) * sizeof(cl_uint));
         assert_true(clsizeofmem(t->workspace) < (own + TREE_SPARE_KEYS) * 24 + (1 << 16));
+        assert_int_equal(clsizeofmem(p->posm), own * 4 * nb->real);
+        assert_int_equal(clsizeofmem(t->a_old), own * nb->real);
+        assert_true(t->capacity <= own * 5 / t->leaf + 2048);
+        assert_true(t->imports_begin <= t->capacity && t->cell_room >= t->capacity);
+        assert_int_equal(clsizeofmem(t->com), (t->cell_room + 1) * 4 * nb->real);
     }
     nbody_free(nb);
 }

@@ -1,5 +1,5 @@
-/* two_devices.c - run a command with two OpenCL devices: `two_devices [--kinds] PROGRAM
- * [ARGUMENT...]`; --kinds: with two devices of different models.
+/* two_devices.c - run a command with two OpenCL devices: `two_devices [--kinds | --three] PROGRAM
+ * [ARGUMENT...]`; --kinds: with two devices of different models; --three: with three devices.
  *
  * PoCL offers the processors twice if POCL_DEVICES says so. A child process queries PoCL's
  * version, since PoCL reads the environment once per process; this process then sets the
@@ -30,10 +30,11 @@ static int version_in_child(void)
 
 int main(int argc, char **argv)
 {
-    const bool kinds = argc > 1 && strcmp(argv[1], "--kinds") == 0;
-    char **const command = argv + 1 + kinds;
-    if (argc < 2 + kinds) {
-        fprintf(stderr, "usage: two_devices [--kinds] PROGRAM [ARGUMENT...]\n");
+    const bool kinds = argc > 1 && strcmp(argv[1], "--kinds") == 0,
+               three = argc > 1 && strcmp(argv[1], "--three") == 0;
+    char **const command = argv + 1 + (kinds || three);
+    if (argc < 2 + (kinds || three)) {
+        fprintf(stderr, "usage: two_devices [--kinds | --three] PROGRAM [ARGUMENT...]\n");
         return 2;
     }
     const int version = version_in_child();
@@ -41,7 +42,9 @@ int main(int argc, char **argv)
         printf("SKIPPED: PoCL, which offers the processors as two devices, is not installed\n");
         return 77;
     }
-    putenv((char *)(uintptr_t)(kinds ? pocl_kinds(version) : pocl_twice(version)));
+    putenv((char *)(uintptr_t)(kinds   ? pocl_kinds(version)
+                               : three ? pocl_thrice(version)
+                                       : pocl_twice(version)));
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
     execv(command[0], command);
     perror(command[0]);

@@ -303,4 +303,22 @@ killed() {
     "$stdcl" life $pick $soup -n "$from" -q -o one.mc && cmp kept.mc one.mc && echo "ok      killed, and left generation $from"
 }
 ! sampled || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
+
+# ---- A killed rank of gravity by the tree: the job ends within 10 s, and its last checkpoint is
+# whole: a run resumes from it, to the bits of a run that was never stopped.
+lost_rank() {
+    rm -f pid.*
+    bodies="-n 1500 --ic plummer --method tree --dt 1e-3"
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" nbody $pick $bodies --steps 100000000 --checkpoint kept.ckpt --every-minutes 1e-5 --share -q >out 2>err </dev/null &
+    launcher=$!
+    until [ -f kept.ckpt ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
+    struck=$(date +%s)
+    strike KILL one
+    wait $launcher && return 1
+    [ $(($(date +%s) - struck)) -le 10 ] || { echo "the job ended $(($(date +%s) - struck)) s later"; return 1; }
+    from=$("$stdcl" nbody $pick --resume kept.ckpt --steps 0 2>&1 | sed -n 's/.*is at step \([0-9]*\) and.*/\1/p')
+    "$stdcl" nbody $pick --resume kept.ckpt --steps $((from + 2)) -q -o kept.npy &&
+        "$stdcl" nbody $pick $bodies --steps $((from + 2)) -q -o one.npy && cmp kept.npy one.npy && echo "ok      a rank was lost, and left step $from"
+}
+! sampled || lost_rank || { echo "FAILED  the checkpoint of a job that was killed"; cat out err; bad=1; }
 exit $bad

@@ -18,6 +18,10 @@
  * grid barrier. As in pairs.cl. */
 enum { BARRIER_WORD = 32, BAD_WORDS = 64 };
 
+/* Bodies on a device, at most: its kernels use the upper bits of 32. With domains it may have room
+ * for a quarter more rows. */
+#define NBODY_DEVICE_BODIES ((size_t)1 << 30)
+
 /* A device, its memory, and the bodies that it moves. Without bodies (too few for all devices) rows
  * is 0 and the device idle. */
 struct nbody_device {
@@ -40,7 +44,9 @@ struct nbody_device {
      * With domains rows is the capacity, and first and count follow the domain. */
     size_t first, rows, count;
 
-    void *state; /* of the particles: planes of `rows` numbers, see STATE_... */
+    /* Of the particles: with domains of the tree, {x, y, z, G m} of the device's rows, else NULL
+     * (nbody_posm); planes of `rows` numbers, see STATE_... */
+    void *posm, *state;
     struct device_domain domain;
     struct device_force force;
     struct device_integration integration;

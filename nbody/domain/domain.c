@@ -16,15 +16,25 @@
 
 void *nbody_domain_block(struct nbody *nb, size_t bytes)
 {
-    return clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_PER_DEVICE);
+    void *block = clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_PER_DEVICE);
+    EACH_TREE(nb, p)
+    nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
+    return block;
+}
+
+void nbody_domain_free_block(struct nbody *nb, void *block)
+{
+    EACH_TREE(nb, p)
+    nbody_device_drop_bytes(p, block ? clsizeofmem(block) : 0);
+    clfree(block);
 }
 
 int nbody_domain_reserve(struct nbody *nb, size_t slots)
 {
     struct domains *s = nb->domain.tree;
-    clfree(s->send_buffer);
-    clfree(s->send_row);
-    clfree(s->return_buffer);
+    nbody_domain_free_block(nb, s->send_buffer);
+    nbody_domain_free_block(nb, s->send_row);
+    nbody_domain_free_block(nb, s->return_buffer);
     s->slot_capacity = slots;
     s->send_buffer = nbody_domain_block(nb, s->n * slots * 8 * nb->real);
     s->send_row = nbody_domain_block(nb, s->n * slots * sizeof(cl_uint));
@@ -452,19 +462,19 @@ int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n)
 }
 
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
-                              size_t first_, size_t count_)
+                              size_t first_, size_t count_, cl_uint to)
 {
     struct tree *t = p->force.tree;
     const cl_uint *const begin = nb->domain.tree->begin;
-    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_,
+    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_, own = domain == p->domain.index,
                   shift = nbody_tree_base(begin[domain]) - t->base, end = t->begin + t->bodies,
                   before =
                       begin[p->domain.index] < TREE_GROUP ? begin[p->domain.index] : TREE_GROUP,
                   after = t->target.n - end < TREE_GROUP ? t->target.n - end : TREE_GROUP,
                   lo = t->begin - before, hi = t->bodies ? end + after : lo;
-    return nbody_tree_launch_1d(nb, p, TREE_IMPORT_NODES, count,
-                                ARGS(cells, first, count, shift, lo, hi, t->child_begin, t->link,
-                                     t->com, t->multipoles, t->size));
+    return nbody_tree_launch_1d(
+        nb, p, TREE_IMPORT_NODES, count,
+        ARGS(cells, first, count, to, own, shift, lo, hi, t->link, t->com, t->multipoles, t->size));
 }
 
 /* ---- Load balancing. ------------------------------------------------------------------------- */
@@ -608,13 +618,13 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, cons
         number[n] = k;
         body[n++] = domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
     }
-    const cl_uint from = TREE_KEY_MARGIN / sizeof(cl_ulong);
     int status = 0;
     if (n && clmsync(nb->ctx, p->dev, t->boundary_bodies, CL_MEM_DEVICE) == (cl_event)-1)
         status = -1;
     if (n && status == 0)
-        status = nbody_tree_launch_1d(nb, p, TREE_BOUNDARY_KEYS, n,
-                                      ARGS(t->keys, from, t->boundary_bodies, n, t->boundary_keys));
+        status = nbody_tree_launch_1d(
+            nb, p, TREE_BOUNDARY_KEYS, n,
+            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, n, t->boundary_keys));
     if (n && status == 0)
         status = nbody_device_download(nb, p, t->boundary_keys, n * sizeof(cl_ulong));
     for (cl_uint k = 0; k < n; k++)

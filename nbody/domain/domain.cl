@@ -6,16 +6,25 @@
  *                  '-- boundaries: keys, never between bodies of equal key
  *
  *   posm --migrate_count--> keys of the device's rows; NO_KEY for rows in other domains
- *   posm --migrate_pack--> send_buffer  (exchange)  --migrate_unpack--> posm, keys
- *   keys --sort, gather_bodies--> body  of the domain
+ *   posm --migrate_pack--> send_buffer  (exchange)  --migrate_unpack--> keys
+ *   keys --sort, domain_gather--> body  of the domain, from posm and send_buffer
  *        --halo_pack (exchange) halo_unpack--> and 64 bodies of each neighbour: enough to find
  *                                              each cell that begins here, and to walk groups
  *                                              that two domains share
- *   cells: numbered as a single device would; a cell with bodies of several domains is a
+ *   cells: each domain has the cells that begin in it; a cell with bodies of several domains is a
  *          shared node
  *   toptree  | level 0: first 7, last 8 cells, shared node | level 1 ...    of each domain; all
  *                              domains hold these cells and compute the shared nodes' moments
  *   (let.cl) cells and bodies that other domains need
+ *
+ *   cells of a device  | top region | its domain | imports of domain 0 | of domain 1 | ...
+ *
+ * The top region holds the top cells of all domains by level, domain and body, at the same numbers
+ * on all devices: top_begin[level * domains + domain] is the first of a domain's cells of a level.
+ * The children of a shared node are consecutive there, because a cell has at most 8. Walks begin at
+ * cell 0, the root. Siblings are exported together, so they are consecutive in the imports, too.
+ * The first sibling is packed with its parent, so that the importing device can set the parent's
+ * link.
  *   forces_sorted --return_forces (exchange) receive_forces--> rows
  *
  * Data are moved or counted only: every sum runs in the same order as in tree.cl.
@@ -29,17 +38,18 @@
 #define EDGE 64          /* bodies of each end of a domain that go to a neighbour; TREE_GROUP */
 #define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
 #define FIRST_CELLS 7
-#define MERGE_RATIO 8 /* longest side of a merged box over the smallest group box's, at most */
-/* Link of a leaf without bodies here: a valid index below the bodies of the own domain, which begin
- * at EDGE. */
+#define MOVED 0x80000000u /* in order[]: a slot of send_buffer, in place of a row */
+#define MERGE_RATIO 8     /* longest side of a merged box over the smallest group box's, at most */
+/* Link to bodies or children that are not here: a valid index below the bodies of the own domain,
+ * which begin at EDGE. */
 #define LINK_UNSET 0
 /* Groups of a merged box; TREE_MERGED in tree.h. */
 #define MERGED 8
 
 /* ---- Migration. ------------------------------------------------------------------------------ */
 
-/* Compute the keys of `some` bodies, evenly spaced in first .. first + count - 1. */
-kernel GROUP_OF_ITEMS void sample_keys(global const real4 *posm, uint first, uint count,
+/* Compute the keys of `some` of the device's rows, evenly spaced. */
+kernel GROUP_OF_ITEMS void sample_keys(global const real4 *posm, uint count,
                                        global const real4 *cube, uint some, uint at,
                                        global ulong *key)
 {
@@ -47,7 +57,7 @@ kernel GROUP_OF_ITEMS void sample_keys(global const real4 *posm, uint first, uin
     const uint k = get_global_id(0);
     curve_load(&c);
     if (k < some)
-        key[at + k] = curve_key(&c, posm[first + (ulong)k * count / some], *cube, 0);
+        key[at + k] = curve_key(&c, posm[(ulong)k * count / some], *cube, 0);
 }
 
 static inline uint domain_of_key(ulong key, global const ulong *boundary, uint domains)
@@ -58,11 +68,11 @@ static inline uint domain_of_key(ulong key, global const ulong *boundary, uint d
     return p;
 }
 
-/* Compute the keys of a device's rows: key[low + i] is the key of row first + i, and order[low +
- * i] this row. Rows in other domains, and the entries below `low`, become NO_KEY, NONE, which sort
+/* Compute the keys of a device's rows: key[low + i] is the key of row i, and order[low + i]
+ * this row. Rows in other domains, and the entries below `low`, become NO_KEY, NONE, which sort
  * last. counts[domain * groups + group]: rows of a work-group that migrate to a domain;
  * counts[domains * groups + group]: to all domains. */
-kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint first, uint count, uint low,
+kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint count, uint low,
                                          global const real4 *cube, global const ulong *boundary,
                                          uint domains, uint own, global ulong *key,
                                          global uint *order, uint groups, global uint *counts)
@@ -76,7 +86,7 @@ kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint first, u
         key[k] = NO_KEY, order[k] = NONE;
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += GROUP_1D) {
-        const uint row = first + begin + j;
+        const uint row = begin + j;
         const ulong k = curve_key(&c, posm[row], *cube, 0);
         const uint p = domain_of_key(k, boundary, domains);
         key[low + begin + j] = p == own ? k : NO_KEY;
@@ -89,11 +99,11 @@ kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint first, u
 }
 
 /* Pack the migrating rows by domain and then by row, from slot `to` on: send_buffer[] = {body, |a|
- * of the last sum, row, -}, send_row[] = row. at: the scanned counts; at[leaving + group]:
+ * of the last sum, -}, send_row[] = row. at: the scanned counts; at[leaving + group]:
  * migrating rows of a work-group. Rows beyond `room` slots are dropped; the host repeats the
  * packing then. */
 kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const real *a_old,
-                                        uint first, uint count, uint low, global const real4 *cube,
+                                        uint count, uint low, global const real4 *cube,
                                         global const ulong *boundary, uint domains,
                                         global const uint *order, uint groups,
                                         global const uint *at, uint leaving, uint to, uint room,
@@ -108,10 +118,9 @@ kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const r
         return;
     curve_load(&c);
     for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
-        domain[j] =
-            begin + j < count && order[low + begin + j] == NONE
-                ? domain_of_key(curve_key(&c, posm[first + begin + j], *cube, 0), boundary, domains)
-                : NO_DOMAIN;
+        domain[j] = begin + j < count && order[low + begin + j] == NONE
+                        ? domain_of_key(curve_key(&c, posm[begin + j], *cube, 0), boundary, domains)
+                        : NO_DOMAIN;
     for (uint next = 0; next <= NO_DOMAIN;) {
         for (uint w = lid; w < GROUP_BODIES / 32; w += GROUP_1D)
             goes[w] = 0;
@@ -130,14 +139,14 @@ kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const r
         for (uint j = lid; j < GROUP_BODIES && p < NO_DOMAIN; j += GROUP_1D) {
             if (domain[j] != p)
                 continue;
-            const uint row = first + begin + j;
+            const uint row = begin + j;
             uint slot =
                 at[p * (size_t)groups + group] + popcount(goes[j / 32] & ((1u << j % 32) - 1));
             for (uint w = 0; w < j / 32; w++)
                 slot += popcount(goes[w]);
             if (slot >= room)
                 continue;
-            send_buffer[to + slot] = (real8)(posm[row], a_old[row], UINT_TO_REAL(row), 0, 0);
+            send_buffer[to + slot] = (real8)(posm[row], a_old[row], 0, 0, 0);
             send_row[to + slot] = row;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -154,10 +163,9 @@ kernel void scan_offsets(global const uint *at, uint runs, uint n, global const 
         start[to + k] = k < n ? at[k * (size_t)runs] : *total;
 }
 
-/* Unpack `count` migrated rows from slot `first` on; their keys go to key[to] and following. */
+/* Insert `count` migrated bodies, from slot `first` on, in key[] and order[] from `to` on. */
 kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *send_buffer, uint first, uint count,
-                                          uint to, global const real4 *cube, global real4 *posm,
-                                          global real *a_old, global uint *slot, global ulong *key,
+                                          uint to, global const real4 *cube, global ulong *key,
                                           global uint *order)
 {
     local struct curve c;
@@ -165,13 +173,40 @@ kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *send_buffer, uint 
     curve_load(&c);
     if (k >= count)
         return;
-    const real8 body = send_buffer[first + k];
-    const uint row = REAL_TO_UINT(body.s5);
-    posm[row] = body.lo;
-    a_old[row] = body.s4;
-    slot[row] = first + k;
-    key[to + k] = curve_key(&c, body.lo, *cube, 0);
-    order[to + k] = row;
+    key[to + k] = curve_key(&c, send_buffer[first + k].lo, *cube, 0);
+    order[to + k] = (first + k) | MOVED;
+}
+
+/* Body `row` of order[]: a row of this device, or a migrated body. */
+static inline real4 domain_body(global const real4 *posm, global const real8 *send_buffer, uint row)
+{
+    return row & MOVED ? send_buffer[row & ~MOVED].lo : posm[row];
+}
+
+/* Compute one word of the keys of n bodies of order[], where NONE comes last. */
+kernel GROUP_OF_ITEMS void domain_keys(global const real4 *posm, global const real8 *send_buffer,
+                                       uint n, global const real4 *cube, uint word,
+                                       global ulong *key, global const uint *order)
+{
+    local struct curve c;
+    curve_load(&c);
+    for (size_t i = get_global_id(0); i < n; i += get_global_size(0))
+        key[i] = order[i] == NONE
+                     ? NO_KEY
+                     : curve_key(&c, domain_body(posm, send_buffer, order[i]), *cube, word);
+}
+
+/* Gather the n bodies of the domain in tree order, and their |a| of the last sum. */
+kernel void domain_gather(global const real4 *posm, global const real *a_old,
+                          global const real8 *send_buffer, uint n, global const uint *order,
+                          uint begin, global real4 *body, global real *a_old_sorted)
+{
+    const size_t i = get_global_id(0);
+    if (i >= n)
+        return;
+    const uint row = order[i];
+    body[begin + i] = domain_body(posm, send_buffer, row);
+    a_old_sorted[begin + i] = row & MOVED ? send_buffer[row & ~MOVED].s4 : a_old[row];
 }
 
 /* ---- Halo and bounding boxes. ---------------------------------------------------------------- */
@@ -279,13 +314,17 @@ kernel void mark_split(global const uint *flags, uint from, uint count, global u
 /* ---- Top tree. ------------------------------------------------------------------------------- */
 
 /* Pack top cells: toptree[TOP_CELLS * level + j] has the domain's first and last cells of a level,
- * NONE for missing ones. The last entry is the shared node {cell, first body, -, NONE}, with this
- * body in place of com; its third number on level 0 is the key overflow. */
+ * NONE for missing ones. place[] of a top cell is its number in the top region. The last entry is
+ * {children, before, overflow, -}, with the first body of the shared node in place of com.
+ * children: number of the shared node's children in this domain; NONE without a shared node.
+ * before: number of cells on the next level that precede the children of this level's first cell.
+ * overflow: of the keys, on level 0. */
 kernel void toptree_pack(uint bodies, global const uint2 *span, global const uint *shared_node,
                          global const uint *cells, global const uint *child_begin,
                          global const int2 *link, global const real4 *com,
                          global const multipole *multipoles, global const real2 *size,
-                         global const real4 *body, uint domain, global real *toptree)
+                         global const real4 *body, uint domain, uint domains,
+                         global const uint *top_begin, global uint *place, global real *toptree)
 {
     const uint id = get_global_id(0), level = id / TOP_CELLS, j = id % TOP_CELLS;
     if (level >= LEVEL_COUNT)
@@ -295,56 +334,73 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
     const uint back = end - 1 - (j - FIRST_CELLS), k = j < FIRST_CELLS ? from + j : back;
     if (j == TOP_CELLS - 1) {
         const uint own = bodies ? shared_node[level] : NONE;
-        const uint4 head =
-            (uint4)(own, own != NONE ? link[own].y : 0, level == 0 && bodies ? cells[1] : 0, NONE);
+        const bool parents = level < LEVELS && from < end;
+        const uint4 head = (uint4)(own != NONE ? span[level + 1].y - link[own].x : NONE,
+                                   parents ? child_begin[from] - span[level + 1].x : 0,
+                                   level == 0 && bodies ? cells[1] : 0, NONE);
         vstore4(head, 0, (global uint *)to);
         if (own != NONE)
             vstore4(body[link[own].y], 0, to + PACKED_HEAD);
     } else if (j < FIRST_CELLS ? k >= end : end - from <= FIRST_CELLS + (j - FIRST_CELLS))
         vstore4((uint4)(NONE), 0, (global uint *)to);
-    else
-        pack_cell(to, (uint4)(k, as_uint2(link[k]), child_begin[k]), com[k], size[k],
+    else {
+        const uint at = level * domains + domain;
+        place[k] = TOP_CELL | (j < FIRST_CELLS ? top_begin[at] + j
+                                               : top_begin[at + 1] - 1 - (j - FIRST_CELLS));
+        pack_cell(to, (uint4)(place[k] & ~TOP_CELL, as_uint2(link[k]), 0), com[k], size[k],
                   &multipoles[k]);
+    }
 }
 
-/* Import packed cells of another domain. Body b of the other domain has index b + shift here. This
- * device holds the bodies [lo, hi) of its own domain and halo: leaves of these use them. The bodies
- * of other leaves are imported if a walk needs them. Their link.x is LINK_UNSET until import_bodies
- * sets it. */
-kernel void import_nodes(global const real *cells, uint first, uint count, uint shift, uint lo,
-                         uint hi, global uint *child_begin, global int2 *link, global real4 *com,
+/* Number of a packed parent or leaf here; to: of the first cell imported from its domain. */
+static inline uint imported_cell(uint packed, uint to)
+{
+    return packed & TOP_CELL ? packed & ~TOP_CELL : to + packed;
+}
+
+/* Import packed cells of a domain: top cells (to: NONE), or exported cells to number `to` and
+ * following. own: they are of this device's domain, and links to children remain valid. Body b of
+ * the domain has index b + shift here. This device holds the bodies [lo, hi) of its own domain and
+ * halo: leaves of these use them. The bodies of other leaves, and the children of cells, are
+ * imported if a walk needs them; their cell's link.x is set then. */
+kernel void import_nodes(global const real *cells, uint first, uint count, uint to, uint own,
+                         uint shift, uint lo, uint hi, global int2 *link, global real4 *com,
                          global multipole *multipoles, global real2 *size)
 {
-    global const real *from = cells + (first + get_global_id(0)) * PACKED_CELL;
-    if (get_global_id(0) >= count)
+    const uint e = get_global_id(0);
+    global const real *from = cells + (first + e) * (size_t)PACKED_CELL;
+    if (e >= count)
         return;
     const uint4 head = vload4(0, (global const uint *)from);
-    if (head.x == NONE || head.w == NONE)
+    if (to == NONE && (head.x == NONE || e % TOP_CELLS == TOP_CELLS - 1))
         return;
-    int2 own = as_int2(head.yz);
-    if (own.y < 0) {
-        const uint b = head.y + shift;
-        own.x = b >= lo && b < hi && hi - b >= (uint)-own.y ? (int)b : LINK_UNSET;
-    }
-    link[head.x] = own;
-    child_begin[head.x] = head.w;
-    com[head.x] = vload4(0, from + PACKED_HEAD);
-    size[head.x] = vload2(0, from + PACKED_HEAD + 4);
+    const uint k = to == NONE ? head.x : to + e, b = head.y + shift, bodies = -head.z;
+    global int *const l = (global int *)link;
+    if ((int)head.z < 0)
+        l[2 * (size_t)k] = b >= lo && b < hi && hi - b >= bodies ? (int)b : LINK_UNSET;
+    else if (to == NONE)
+        l[2 * (size_t)k] = own ? head.y : LINK_UNSET;
+    l[2 * (size_t)k + 1] = (int)head.z;
+    if (to != NONE && head.x != NONE)
+        l[2 * (size_t)imported_cell(head.x, to)] = k;
+    com[k] = vload4(0, from + PACKED_HEAD);
+    size[k] = vload2(0, from + PACKED_HEAD + 4);
     for (int c = 0; c < MULTIPOLE_REALS; c++)
-        ((global real *)&multipoles[head.x])[c] = from[PACKED_HEAD + 6 + c];
+        ((global real *)&multipoles[k])[c] = from[PACKED_HEAD + 6 + c];
 }
 
-/* Import packed bodies to body[to] and following, and set the links of their leaves. */
-kernel void import_bodies(global const real *bodies, uint first, uint count, uint to,
+/* Import packed bodies to body[to] and following, and set the links of their leaves; cells: number
+ * of the first cell imported from the domain. */
+kernel void import_bodies(global const real *bodies, uint first, uint count, uint to, uint cells,
                           global real4 *body, global int2 *link)
 {
     global const real *from = bodies + (first + get_global_id(0)) * PACKED_BODY;
     if (get_global_id(0) >= count)
         return;
-    const uint leaf = REAL_TO_UINT(from[4]);
+    const uint packed = REAL_TO_UINT(from[4]), leaf = imported_cell(packed & ~PACKED, cells);
     body[to + get_global_id(0)] = vload4(0, from);
-    if (leaf != NONE && link[leaf & ~PACKED].x == LINK_UNSET)
-        link[leaf & ~PACKED].x = to + get_global_id(0);
+    if (packed != NONE && link[leaf].x == LINK_UNSET)
+        link[leaf].x = to + get_global_id(0);
 }
 
 /* True if the root cell is nearly the same as in the previous sum: mass, squared width and centre
@@ -358,13 +414,31 @@ static inline bool root_is_similar(real4 was, real4 is, real was_square, real is
            off2 <= least * least * width2;
 }
 
+/* Number of children of a domain's shared node in the domains after it, which are the first cells
+ * of the next level there, up to the children of these domains' own cells. */
+static inline uint shared_children_after(global const real *toptree, uint level, uint domain,
+                                         uint domains, global const uint *top_begin)
+{
+    uint some = 0;
+    while (++domain < domains) {
+        global const uint *at = top_begin + level * domains + domain;
+        if (at[0] < at[1])
+            return some + ((global const uint *)(toptree + ((domain * LEVEL_COUNT + level + 1) *
+                                                                (size_t)TOP_CELLS -
+                                                            1) *
+                                                               PACKED_CELL))[1];
+        some += at[domains + 1] - at[domains];
+    }
+    return some;
+}
+
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
  * their other children have moments. One work-group. counts[off]: set if the root cell differs
  * from the previous sum's, which let_export used. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,
-                                               global const uint *child_begin, global int2 *link,
+                                               global const uint *top_begin, global int2 *link,
                                                global real4 *com, global multipole *multipoles,
                                                global real2 *size, global uint *counts, uint off)
 {
@@ -376,10 +450,16 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
             global const real *shared =
                 toptree +
                 ((domain * LEVEL_COUNT + level + 1) * (size_t)TOP_CELLS - 1) * PACKED_CELL;
-            const uint k = *(global const uint *)shared;
-            if (k != NONE)
-                cell_moments(k, child_begin[k + 1], body, shared + PACKED_HEAD, *cube, level,
-                             geometric, com_margin, link, com, multipoles, size);
+            const uint own = *(global const uint *)shared, at = level * domains + domain + 1,
+                       k = top_begin[at] - 1;
+            if (own == NONE)
+                continue;
+            const uint behind = top_begin[at + domains], child = behind - own;
+            link[k] = (int2)(child, 0);
+            cell_moments(k,
+                         behind + shared_children_after(toptree, level, domain, domains, top_begin),
+                         body, shared + PACKED_HEAD, *cube, level, geometric, com_margin, link, com,
+                         multipoles, size);
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
@@ -389,39 +469,36 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */
 
-static inline void store_sum(real4 a, size_t i, uint row, uint rows, global real *plane,
-                             global real *a_old)
+static inline void store_sum(real4 a, size_t row, uint rows, global real *plane, global real *a_old)
 {
     a_old[row] = a.w;
-    plane[i] = a.x;
-    plane[rows + i] = a.y;
-    plane[2 * (size_t)rows + i] = a.z;
+    plane[row] = a.x;
+    plane[rows + row] = a.y;
+    plane[2 * (size_t)rows + row] = a.z;
 }
 
 /* forces_sorted[begin + k] = {a, |a|} of row order[k]: store it in planes of `rows` numbers if the
  * row is this device's, otherwise in its slot. Resets the deferred groups and the schedule. */
 kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
-                          uint begin, uint first, uint rows, uint count, global real *plane,
-                          global real *a_old, global const uint *slot, global real4 *return_buffer,
-                          global uint *deferred, global const int *bad)
+                          uint begin, uint rows, global real *plane, global real *a_old,
+                          global real4 *return_buffer, global uint *deferred, global const int *bad)
 {
     const size_t k = get_global_id(0);
     if (k == 0)
         deferred[0] = deferred[1] = deferred[2] = 0;
     if (k >= n || *bad < 0)
         return;
-    const uint row = order[k], i = row - first;
-    if (i < count)
-        store_sum(forces_sorted[begin + k], i, row, rows, plane, a_old);
+    const uint row = order[k];
+    if (row & MOVED)
+        return_buffer[row & ~MOVED] = forces_sorted[begin + k];
     else
-        return_buffer[slot[row]] = forces_sorted[begin + k];
+        store_sum(forces_sorted[begin + k], row, rows, plane, a_old);
 }
 
 /* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
-kernel void mark_late(uint from, uint n, global const uint *send_row, uint first, uint rows,
-                      global real *plane)
+kernel void mark_late(uint from, uint n, global const uint *send_row, uint rows, global real *plane)
 {
-    const size_t k = get_global_id(0), i = k < n ? send_row[from + k] - first : 0;
+    const size_t k = get_global_id(0), i = k < n ? send_row[from + k] : 0;
 #ifdef DOUBLE
     const real late = as_double(0x7ff80000decade00UL);
 #else
@@ -433,19 +510,17 @@ kernel void mark_late(uint from, uint n, global const uint *send_row, uint first
 
 /* Store the forces that returned to `n` slots from `from` on. */
 kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
-                           global const uint *send_row, uint first, uint rows, global real *plane,
+                           global const uint *send_row, uint rows, global real *plane,
                            global real *a_old, global const int *bad)
 {
     const size_t k = get_global_id(0);
     if (k < n && *bad >= 0)
-        store_sum(return_buffer[from + k], send_row[from + k] - first, send_row[from + k], rows,
-                  plane, a_old);
+        store_sum(return_buffer[from + k], send_row[from + k], rows, plane, a_old);
 }
 
 /* As return_forces, for potentials, which are forces_sorted[].x. */
 kernel void return_potentials(global const real4 *forces_sorted, uint n, global const uint *order,
-                              uint begin, uint first, uint count, global real *plane,
-                              global const uint *slot, global real4 *return_buffer,
+                              uint begin, global real *plane, global real4 *return_buffer,
                               global uint *deferred)
 {
     const size_t k = get_global_id(0);
@@ -453,28 +528,31 @@ kernel void return_potentials(global const real4 *forces_sorted, uint n, global 
         deferred[0] = deferred[1] = deferred[2] = 0;
     if (k >= n)
         return;
-    const uint row = order[k], i = row - first;
-    if (i < count)
-        plane[i] = forces_sorted[begin + k].x;
+    const uint row = order[k];
+    if (row & MOVED)
+        return_buffer[row & ~MOVED] = forces_sorted[begin + k];
     else
-        return_buffer[slot[row]] = forces_sorted[begin + k];
+        plane[row] = forces_sorted[begin + k].x;
 }
 
 kernel void receive_potentials(global const real4 *return_buffer, uint from, uint n,
-                               global const uint *send_row, uint first, global real *plane)
+                               global const uint *send_row, global real *plane)
 {
     const size_t k = get_global_id(0);
     if (k < n)
-        plane[send_row[from + k] - first] = return_buffer[from + k].x;
+        plane[send_row[from + k]] = return_buffer[from + k].x;
 }
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */
 
-/* Collect the keys of the bodies at new boundaries. */
-kernel void boundary_keys(global const ulong *key, uint from, global const uint *which, uint n,
-                          global ulong *picked)
+/* Compute the keys of the bodies at new boundaries. */
+kernel GROUP_OF_ITEMS void boundary_keys(global const real4 *body, uint begin,
+                                         global const real4 *cube, global const uint *which, uint n,
+                                         global ulong *key)
 {
+    local struct curve c;
     const uint k = get_global_id(0);
+    curve_load(&c);
     if (k < n)
-        picked[k] = key[from + which[k]];
+        key[k] = curve_key(&c, body[begin + which[k]], *cube, 0);
 }

@@ -159,7 +159,8 @@ void nbody_domain_forget_cells(struct nbody_device *p);
  * them could not. */
 void nbody_domain_set_key_words(struct nbody *nb, cl_uint words);
 
-/* True if every device holds the present positions of all bodies; set_shared: record it. */
+/* True if every device holds the present positions of all bodies, for direct sums; set_shared:
+ * record it. */
 bool nbody_domain_is_shared(const struct nbody *nb);
 void nbody_domain_set_shared(struct nbody *nb);
 

@@ -26,9 +26,9 @@ enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
 static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
 {
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
+    const cl_uint first = 0, end = (cl_uint)p->count;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->particles.posm, first, end, t->box_part)) != 0)
+                          ARGS(p->posm, first, end, t->box_part)) != 0)
         return -1;
     *ev = clmsync(nb->ctx, p->dev, t->box_part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     if (*ev == (cl_event)-1)
@@ -185,11 +185,10 @@ static int domain_sample_boundaries(struct nbody *nb, double side)
         return 0;
     EACH_TREE(nb, p)
     {
-        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
-                      at = some * p->domain.index;
+        const cl_uint count = (cl_uint)p->count, some = TREE_SAMPLES, at = some * p->domain.index;
         if (nbody_tree_launch_1d(nb, p, TREE_SAMPLE_KEYS, some,
-                                 ARGS(nb->particles.posm, first, count, p->force.tree->cube, some,
-                                      at, s->samples)) != 0)
+                                 ARGS(p->posm, count, p->force.tree->cube, some, at, s->samples)) !=
+            0)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
@@ -215,17 +214,16 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
     struct tree *t = p->force.tree;
     const size_t room = t->key_room - p->count;
     p->domain.nkeys_lower = p->domain.nkeys_lower < room ? p->domain.nkeys_lower : (cl_uint)room;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
-                  groups = migrate_groups(p), at = s->counts_each * p->domain.index;
+    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
+                  at = s->counts_each * p->domain.index;
     const struct arrays_scan_job scan = {.x = t->counts,
                                          .sums = t->counts,
                                          .total = t->cells,
                                          .bytes = 4,
                                          .most = (size_t)groups * n};
     if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->particles.posm, first, count, p->domain.nkeys_lower, t->cube,
-                               s->boundary, n, p->domain.index, t->key, t->order, groups,
-                               t->counts)) != 0)
+                          ARGS(p->posm, count, p->domain.nkeys_lower, t->cube, s->boundary, n,
+                               p->domain.index, t->key, t->order, groups, t->counts)) != 0)
         return -1;
     if (arrays_scan_start(t->sorter, &scan) != 0)
         return -1;
@@ -241,13 +239,13 @@ static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint
     (void)none;
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
-                  groups = migrate_groups(p), room = (cl_uint)s->slot_capacity,
-                  to = p->domain.index * room, leaving = groups * n;
+    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
+                  room = (cl_uint)s->slot_capacity, to = p->domain.index * room,
+                  leaving = groups * n;
     return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
-                             ARGS(nb->particles.posm, t->a_old, first, count, p->domain.nkeys_lower,
-                                  t->cube, s->boundary, n, t->order, groups, t->counts, leaving, to,
-                                  room, s->send_buffer, s->send_row));
+                             ARGS(p->posm, t->a_old, count, p->domain.nkeys_lower, t->cube,
+                                  s->boundary, n, t->order, groups, t->counts, leaving, to, room,
+                                  s->send_buffer, s->send_row));
 }
 
 /* Return the number of bodies that migrate from a device to a domain, and the first one's slot. */
@@ -400,9 +398,9 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
     for (cl_uint from = 0; from < s->n; from++) {
         const cl_uint count = (cl_uint)migrants(s, from, p->domain.index, &slot),
                       first = (cl_uint)slot, to = from < p->domain.index ? before : behind;
-        if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
-                                 ARGS(s->send_buffer, first, count, to, t->cube, nb->particles.posm,
-                                      t->a_old, t->slot, t->key, t->order)) != 0)
+        if (nbody_tree_launch_1d(
+                nb, p, TREE_MIGRATE_UNPACK, count,
+                ARGS(s->send_buffer, first, count, to, t->cube, t->key, t->order)) != 0)
             return -1;
         *(from < p->domain.index ? &before : &behind) += count;
     }
@@ -445,10 +443,9 @@ static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_u
                                   void *to)
 {
     struct tree *t = p->force.tree;
-    const cl_uint first = 0, reorder = true;
     return nbody_tree_launch(
-        nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.group_1d,
-        ARGS(nb->particles.posm, first, n, t->cube, word, reorder, to, t->order));
+        nb, p, TREE_DOMAIN_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.group_1d,
+        ARGS(p->posm, nb->domain.tree->send_buffer, n, t->cube, word, to, t->order));
 }
 
 static int domain_sort(const struct nbody_device *p)
@@ -478,8 +475,8 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
         domain_sort(p) != 0 ||
         (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
-    if (nbody_tree_launch_1d(nb, p, TREE_GATHER_BODIES, t->bodies,
-                             ARGS(nb->particles.posm, t->a_old, t->bodies, t->order, t->begin,
+    if (nbody_tree_launch_1d(nb, p, TREE_DOMAIN_GATHER, t->bodies,
+                             ARGS(p->posm, t->a_old, s->send_buffer, t->bodies, t->order, t->begin,
                                   t->body, t->a_old_sorted)) != 0)
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
@@ -605,21 +602,18 @@ static cl_uint domain_cells(const struct domains *s, cl_uint domain, cl_uint lev
     return s->begin[domain] == s->begin[domain + 1] ? 0 : at[1] - at[0];
 }
 
-/* Compute the offset of a domain's cell numbers on each level: cells of all domains that precede,
- * minus the domain's own cells of the levels above. Return the number of cells of all domains. */
-static cl_uint domain_cell_offsets(const struct domains *s, cl_uint domain, cl_uint all_levels,
-                                   cl_uint *add)
+/* Number the top cells by level and domain: top_begin[level * domains + domain], then the number of
+ * all. They are the first and last cells of a level of each domain. */
+static cl_uint domain_number_top_cells(const struct domains *s, cl_uint all_levels,
+                                       cl_uint *top_begin)
 {
-    cl_uint all = 0, own = 0;
-    for (cl_uint l = 0; l < all_levels; l++) {
-        add[l] = all - own;
-        for (cl_uint k = 0; k < s->n; k++) {
-            add[l] += k < domain ? domain_cells(s, k, l) : 0;
-            all += domain_cells(s, k, l);
-        }
-        own += domain_cells(s, domain, l);
+    cl_uint all = 0;
+    for (cl_uint k = 0; k < all_levels * s->n; k++) {
+        const cl_uint cells = domain_cells(s, k % s->n, k / s->n);
+        top_begin[k] = all;
+        all += cells < TREE_TOP_CELLS ? cells : TREE_TOP_CELLS - 1;
     }
-    return all;
+    return top_begin[all_levels * s->n] = all;
 }
 
 /* Pack the domain's top cells. Within one rank the download is enqueued at once, because export
@@ -632,7 +626,7 @@ static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
     if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
                              ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
                                   t->link, t->com, t->multipoles, t->size, t->body, p->domain.index,
-                                  s->toptree)) != 0)
+                                  s->n, t->top_begin, t->place, s->toptree)) != 0)
         return -1;
     return world_size(nb->world) > 1
                ? 0
@@ -642,18 +636,20 @@ static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
 
 static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
+    const struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint all = t->total_cells =
-        domain_cell_offsets(nb->domain.tree, p->domain.index, domain_levels(nb), t->cell_offset);
+    cl_uint all = t->top_cells = domain_number_top_cells(s, domain_levels(nb), t->top_begin);
     for (cl_uint l = 0; l < domain_levels(nb); l++)
-        p->domain.cells_on_level[l] = domain_cells(nb->domain.tree, p->domain.index, l);
+        all += p->domain.cells_on_level[l] = domain_cells(s, p->domain.index, l);
+    t->imports_begin = all;
     if (all > t->capacity && nbody_tree_grow(nb, p, all + all / 4) != 0)
+        return -1;
+    if (nbody_domain_upload(nb, p, t->top_begin,
+                            (domain_levels(nb) * s->n + 1) * sizeof(cl_uint)) != 0)
         return -1;
     if (t->bodies == 0)
         return toptree_launch_pack(nb, p);
-    if (nbody_domain_upload(nb, p, t->cell_offset, domain_levels(nb) * sizeof(cl_uint)) != 0)
-        return -1;
-    if (nbody_tree_write(nb, p, domain_key_range(nb, t), all) != 0)
+    if (nbody_tree_write(nb, p, domain_key_range(nb, t)) != 0)
         return -1;
     if (nbody_tree_moments(nb, p, geometric) != 0)
         return -1;
@@ -687,7 +683,7 @@ static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_qu
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Import the other domains' top cells, then compute the moments of shared nodes from the deepest
+/* Import the top cells of all domains, then compute the moments of shared nodes from the deepest
  * level up. */
 static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
@@ -698,8 +694,7 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
                        : toptree_upload(nb, p, false) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != p->domain.index &&
-            nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each) != 0)
+        if (nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
             return -1;
     cl_uint deepest = domain_levels(nb);
     const cl_uint off = nbody_let_stale_index(nb, p->domain.index);
@@ -709,7 +704,7 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
     return nbody_tree_launch(
         nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
         ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
-             s->n, t->child_begin, t->link, t->com, t->multipoles, t->size, s->counts, off));
+             s->n, t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts, off));
 }
 
 /* Unpack the halo and count the domain's cells of n levels. */
@@ -824,44 +819,40 @@ static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    const cl_uint rows = (cl_uint)p->rows;
     nbody_tree_scattered(p);
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           rows, count, p->force.partial, t->a_old, t->slot,
-                                           s->return_buffer, t->deferred, p->bad))
+                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
+                                           p->force.partial, t->a_old, s->return_buffer,
+                                           t->deferred, p->bad))
                : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           count, p->force.phi, t->slot, s->return_buffer,
-                                           t->deferred));
+                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin,
+                                           p->force.phi, s->return_buffer, t->deferred));
 }
 
 /* Store the returned forces of the device's migrated rows. */
 static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = p->domain.index * (cl_uint)s->slot_capacity,
+    const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
                   n = migrants_in_all(s, p->domain.index);
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, first, rows,
+                                      ARGS(s->return_buffer, from, n, s->send_row, rows,
                                            p->force.partial, p->force.tree->a_old, p->bad))
-               : nbody_tree_launch_1d(
-                     nb, p, TREE_RECEIVE_POTENTIALS, n,
-                     ARGS(s->return_buffer, from, n, s->send_row, first, p->force.phi));
+               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, p->force.phi));
 }
 
 /* Mark the rows whose forces return late. */
 static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = p->domain.index * (cl_uint)s->slot_capacity,
+    const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
                   n = migrants_in_all(s, p->domain.index);
     return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
-                                ARGS(from, n, s->send_row, first, rows, p->force.partial));
+                                ARGS(from, n, s->send_row, rows, p->force.partial));
 }
 
 int nbody_domain_return(struct nbody *nb, enum sum_kind sum)

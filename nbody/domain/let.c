@@ -81,8 +81,6 @@ int nbody_let_allocate(struct nbody *nb)
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
     for (size_t k = 0; s->let_capacity && k < n * n; k++)
         s->let_capacity[2 * k] = s->let_capacity[2 * k + 1] = k / n == k % n ? 0 : 4096;
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        nbody_device_add_bytes(p, p->force.tree ? boxes * 8 * nb->real : 0);
     return s->group_box && s->flag && s->let_capacity && s->predicted && s->received && s->early &&
                    s->ev_download && s->ev_boxes && s->nsingle && s->boxes_sent
                ? 0
@@ -109,24 +107,25 @@ static int let_reserve(struct nbody *nb, size_t cells, size_t bodies)
 {
     struct domains *s = nb->domain.tree;
     if (cells > s->cell_capacity) {
-        clfree(s->let_cells);
+        nbody_domain_free_block(nb, s->let_cells);
         s->let_cells = nbody_domain_block(nb, (cells + cells / 4) * nbody_domain_cell_bytes(nb));
         s->cell_capacity = s->let_cells ? cells + cells / 4 : 0;
     }
     if (bodies > s->body_capacity) {
-        clfree(s->let_bodies);
+        nbody_domain_free_block(nb, s->let_bodies);
         s->let_bodies = nbody_domain_block(nb, (bodies + bodies / 4) * nbody_domain_body_bytes(nb));
         s->body_capacity = s->let_bodies ? bodies + bodies / 4 : 0;
     }
     return s->let_cells && s->let_bodies ? 0 : -1;
 }
 
-/* Return the offsets in let_cells and let_bodies of a domain's export to another domain. */
+/* Return the offsets in let_cells and let_bodies of a domain's export to another domain. A rank has
+ * room for exports from or to its own domains only. */
 static void let_offset(const struct domains *s, cl_uint domain, cl_uint other, size_t at[2])
 {
     at[0] = at[1] = 0;
     for (size_t k = 0; k < (size_t)domain * s->n + other; k++)
-        for (size_t w = 0; w < 2; w++)
+        for (size_t w = 0; w < 2 && (s->owner[k / s->n].device || s->owner[k % s->n].device); w++)
             at[w] += s->let_capacity[2 * k + w];
 }
 
@@ -309,7 +308,7 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
         nb, p, TREE_LET_EXPORT, count, (size_t)nbody_tree_items(&p->shape),
         ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size, t->span,
              t->shared_node, box, first, merged, odd, REAL(nb, nbody_tree_opening(nb, geometric)),
-             geometric, REAL(nb, eps2), limit, stamp, t->mark, s->counts, to, cells_to,
+             geometric, REAL(nb, eps2), limit, stamp, t->mark, t->place, s->counts, to, cells_to,
              s->let_capacity[2 * pair], bodies_to, s->let_capacity[2 * pair + 1], s->let_cells,
              s->let_bodies, s->flag, flags_to));
 }
@@ -326,10 +325,30 @@ static int let_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint oth
                   packed = p->domain.index * s->counts_each + TREE_COUNTS * s->n + 2 * other,
                   cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
     return nbody_tree_launch(nb, p, TREE_LET_PACK, 8 * (size_t)p->compute_units, flat,
-                             ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size,
-                                  rest, s->counts, to, packed, cells_to, s->let_capacity[2 * pair],
+                             ARGS(t->body, t->link, t->place, t->com, t->multipoles, t->size, rest,
+                                  s->counts, to, packed, cells_to, s->let_capacity[2 * pair],
                                   bodies_to, s->let_capacity[2 * pair + 1], s->let_cells,
                                   s->let_bodies));
+}
+
+/* Restore the marks of an export before further launches add to it. With two domains no other
+ * export has used the marks. */
+static int let_launch_resume(struct nbody *nb, struct nbody_device *p, cl_uint other)
+{
+    struct domains *s = nb->domain.tree;
+    const struct tree *t = p->force.tree;
+    const size_t pair = (size_t)p->domain.index * s->n + other;
+    size_t at[2];
+    let_offset(s, p->domain.index, other, at);
+    const cl_uint to = p->domain.index * s->counts_each + TREE_COUNTS * other,
+                  cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1], stamp = other + 1;
+    if (s->n == 2)
+        return 0;
+    return nbody_tree_launch(
+        nb, p, TREE_LET_RESUME, 8 * (size_t)p->compute_units, (size_t)p->shape.group_1d,
+        ARGS(s->counts, to, cells_to, s->let_capacity[2 * pair], bodies_to,
+             s->let_capacity[2 * pair + 1], s->let_cells, s->let_bodies, t->top_begin,
+             p->domain.index, s->n, t->span, stamp, t->mark, t->place));
 }
 
 /* kinds of exports: cells and bodies */
@@ -345,34 +364,52 @@ static char *let_address(const struct nbody *nb, cl_uint domain, cl_uint other, 
     return (char *)(kind == 0 ? s->let_cells : s->let_bodies) + (at[kind] + first) * *bytes;
 }
 
-/* Enqueue downloads of the exports from number from[] (NULL: 0, after packing) up to to[]. With
+/* Enqueue downloads of an export from number from[] (NULL: 0, after packing) up to to[]. With
  * several ranks, do nothing: their exchange downloads by itself. */
-static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, const cl_uint *from,
-                               const cl_uint *to)
+static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, cl_uint other,
+                               const cl_uint *from, const cl_uint *to)
 {
     struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
     bool after = !from;
-    for (cl_uint other = 0; other < s->n; other++)
-        for (size_t kind = 0; kind < KINDS; kind++) {
-            const size_t number = KINDS * ((size_t)p->domain.index * s->n + other) + kind;
-            const cl_uint first = from ? from[number] : 0,
-                          end = other == p->domain.index || t->bodies == 0 ? 0 : to[number];
-            size_t bytes;
-            char *const at = let_address(nb, p->domain.index, other, kind, first, &bytes);
-            s->ev_download[number] = NULL;
-            if (world_size(nb->world) > 1 || end <= first)
-                continue;
-            if (nbody_domain_begin_download(nb, p, at, (end - first) * bytes, after,
-                                            &s->ev_download[number]) != 0)
-                return -1;
-            after = false;
-        }
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        const size_t number = KINDS * ((size_t)p->domain.index * s->n + other) + kind;
+        const cl_uint first = from ? from[number] : 0,
+                      end = other == p->domain.index || t->bodies == 0 ? 0 : to[number];
+        size_t bytes;
+        char *const at = let_address(nb, p->domain.index, other, kind, first, &bytes);
+        s->ev_download[number] = NULL;
+        if (world_size(nb->world) > 1 || end <= first)
+            continue;
+        if (nbody_domain_begin_download(nb, p, at, (end - first) * bytes, after,
+                                        &s->ev_download[number]) != 0)
+            return -1;
+        after = false;
+    }
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Walk and pack in two passes: every second merged box first, then all other boxes. The first pass
- * finds most of the export, and its download overlaps the second. */
+/* Walk and pack for another domain in two passes: every second merged box first, then all other
+ * boxes. The first pass finds most of the export, and its download overlaps the second. */
+static int let_walk_domain(struct nbody *nb, struct nbody_device *p, cl_uint other,
+                           cl_uint geometric)
+{
+    struct domains *s = nb->domain.tree;
+    size_t slot;
+    const size_t merged = merged_boxes(domain_groups(s, other, &slot));
+    if (let_launch_export(nb, p, other, s->group_box, slot, merged, 0, (merged + 1) / 2, true,
+                          geometric) != 0)
+        return -1;
+    if (let_launch_pack(nb, p, other, false) != 0)
+        return -1;
+    if (let_begin_downloads(nb, p, other, NULL, s->early) != 0)
+        return -1;
+    if (let_launch_export(nb, p, other, s->group_box, slot, merged, 1,
+                          merged / 2 + s->nsingle[other], true, geometric) != 0)
+        return -1;
+    return let_launch_pack(nb, p, other, true);
+}
+
 static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct domains *s = nb->domain.tree;
@@ -381,20 +418,9 @@ static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geom
         nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     p->domain.mark_cleared = false;
-    for (cl_uint odd = 0; odd < 2; odd++) {
-        for (cl_uint other = 0; other < s->n; other++) {
-            size_t slot;
-            const size_t merged = merged_boxes(domain_groups(s, other, &slot)),
-                         count = odd ? merged / 2 + s->nsingle[other] : (merged + 1) / 2;
-            if (other != p->domain.index && t->bodies &&
-                (let_launch_export(nb, p, other, s->group_box, slot, merged, odd, count, true,
-                                   geometric) != 0 ||
-                 let_launch_pack(nb, p, other, odd) != 0))
-                return -1;
-        }
-        if (!odd && let_begin_downloads(nb, p, NULL, s->early) != 0)
+    for (cl_uint other = 0; other < s->n; other++)
+        if (other != p->domain.index && t->bodies && let_walk_domain(nb, p, other, geometric) != 0)
             return -1;
-    }
     if (nbody_domain_mark_event(nb, p, &s->ev_packed[p->domain.index]) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
@@ -474,7 +500,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
     if (all == 0)
         return 0;
     if (all > s->split_capacity) {
-        clfree(s->split_box);
+        nbody_domain_free_block(nb, s->split_box);
         s->split_box = nbody_domain_block(nb, 2 * all * 8 * nb->real);
         s->split_capacity = s->split_box ? 2 * all : 0;
         if (!s->split_box)
@@ -492,7 +518,8 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
         const cl_uint domain = p->domain.index;
         const size_t count = (size_t)let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP;
         if (count &&
-            (let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other), 0, 0,
+            (let_launch_resume(nb, p, other) != 0 ||
+             let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other), 0, 0,
                                count, false, geometric) != 0 ||
              let_launch_pack(nb, p, other, true) != 0))
             return -1;
@@ -566,9 +593,13 @@ static int let_download_rest(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     EACH_TREE(nb, p)
-    if (nbody_domain_wait_event(nb, p, s->ev_packed[p->domain.index]) != 0 ||
-        let_begin_downloads(nb, p, s->early, s->predicted) != 0)
-        return -1;
+    {
+        if (nbody_domain_wait_event(nb, p, s->ev_packed[p->domain.index]) != 0)
+            return -1;
+        for (cl_uint other = 0; other < s->n; other++)
+            if (let_begin_downloads(nb, p, other, s->early, s->predicted) != 0)
+                return -1;
+    }
     return 0;
 }
 
@@ -637,12 +668,14 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    size_t all = 0;
+    size_t all[KINDS] = {0};
     for (cl_uint domain = 0; domain < s->n; domain++)
-        all += domain == p->domain.index ? 0 : let_counts(s, domain, p->domain.index)[1];
-    if (nbody_domain_wait_uploads(nb, p) != 0 || nbody_tree_reserve_imports(nb, p, all) != 0)
+        for (size_t kind = 0; kind < KINDS && domain != p->domain.index; kind++)
+            all[kind] += let_counts(s, domain, p->domain.index)[kind];
+    if (nbody_domain_wait_uploads(nb, p) != 0 ||
+        nbody_tree_reserve_imports(nb, p, all[0], all[1]) != 0)
         return -1;
-    cl_uint to = nbody_tree_imports_begin(t);
+    cl_uint to = nbody_tree_imports_begin(t), cells_to = t->imports_begin;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         if (domain == p->domain.index)
             continue;
@@ -650,11 +683,14 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
         let_offset(s, domain, p->domain.index, at);
         const cl_uint *exported = let_counts(s, domain, p->domain.index), first = (cl_uint)at[1],
                       count = exported[1];
-        if (nbody_domain_import_nodes(nb, p, domain, s->let_cells, at[0], exported[0]) != 0 ||
-            nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
-                                 ARGS(s->let_bodies, first, count, to, t->body, t->link)) != 0)
+        if (nbody_domain_import_nodes(nb, p, domain, s->let_cells, at[0], exported[0], cells_to) !=
+                0 ||
+            nbody_tree_launch_1d(
+                nb, p, TREE_IMPORT_BODIES, count,
+                ARGS(s->let_bodies, first, count, to, cells_to, t->body, t->link)) != 0)
             return -1;
         to += count;
+        cells_to += exported[0];
     }
     return nbody_tree_walk_now(nb, p, s->sum, geometric);
 }
@@ -756,9 +792,12 @@ int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join)
         s->walks_begun = false;
         if (!repeat) {
             repeat = let_any_box_flagged(s);
-            if (repeat ? let_split_boxes(nb) != 0 : let_walk_split(nb, geometric) != 0)
+            if (repeat && let_split_boxes(nb) != 0)
                 return -1;
-            repeat = repeat || !let_check_capacity(s);
+            repeat = !let_check_capacity(s) || repeat;
+            if (!repeat && let_walk_split(nb, geometric) != 0)
+                return -1;
+            repeat = !let_check_capacity(s) || repeat;
         }
         EACH_TREE(
             nb, p) /* a repeated export moves to other offsets: uploads in flight must end first */

@@ -4,6 +4,10 @@
  *   bounding boxes of the other domain's groups
  *       --let_export--> children of the cells that groups open, bodies of the leaves they use
  *                       --let_pack--> packed cells and bodies, to the other domain
+ *
+ *   mark[cell]   the last domain that the cell's children, or the leaf's bodies, were exported to
+ *   place[cell]  its place in that export, or its number in the top region (domain.cl)
+ *
  *                   \-> groups with too many interactions: flags, to the other domain
  *   flags --split_groups, there--> boxes of few of their bodies --let_export--> as above
  *
@@ -25,6 +29,7 @@
 /* Flagged groups, at most; further ones are walked as they are. TREE_FLAGS in tree.h. */
 #define FLAGS 2048
 #define NONE 0xffffffffu /* no cell */
+#define TOP_FIRST 7      /* FIRST_CELLS in domain.cl */
 #if GROUP == 1
 /* A single work-item needs no barrier, and PoCL 5 crashes on such a loop with barriers. */
 #define WALK_BARRIER()
@@ -44,7 +49,7 @@ kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint f
 /* The export for one domain: counts = {cells, bodies, flagged groups, flagged merged boxes}, and
  * the capacity for cells and bodies. */
 struct let_output {
-    global uint *counts, *mark;
+    global uint *counts, *mark, *place;
     uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: exported to this domain before */
     global real *cells, *bodies;
 };
@@ -66,13 +71,17 @@ static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
     return seen != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-/* Append cell numbers, and the bodies of a leaf: the number of a body as fifth number, and the leaf
- * as first number of its first body. let_pack adds their data. */
-static inline void let_add_cells(const struct let_output *f, uint from, uint end)
+/* Append the children of a cell with their numbers, the first child also with the number of its
+ * parent. Append the bodies of a leaf: the number of a body as fifth number, and the leaf as first
+ * number of its first body. let_pack adds their data. */
+static inline void let_add_cells(const struct let_output *f, uint parent, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
-    for (uint c = from; c < end && at < f->cells_room; c++, at++)
-        *(global uint *)(f->cells + at * (size_t)PACKED_CELL) = c;
+    for (uint c = from; c < end && at < f->cells_room; c++, at++) {
+        vstore4((uint4)(c == from ? parent : NONE, 0, 0, c), 0,
+                (global uint *)(f->cells + at * (size_t)PACKED_CELL));
+        f->place[c] = at;
+    }
 }
 
 static inline void let_add_bodies(const struct let_output *f, uint leaf, uint from, uint count)
@@ -130,7 +139,7 @@ static inline void box_walk_visit(const struct let_output *f, const struct tree 
     }
     if (action == OPEN_CELL) {
         if (mark_first(f, k, seen))
-            let_add_cells(f, link.x, link.x + link.y);
+            let_add_cells(f, k, link.x, link.x + link.y);
         box_walk_push(w, link.x, link.x + link.y, NONE);
     }
 }
@@ -162,8 +171,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     global const real4 *com, global const multipole *multipoles, global const real2 *size,
     global const uint2 *span, global const uint *own, global const real8 *box, uint first,
     uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
-    global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room, uint bodies_to,
-    uint bodies_room, global real *cells, global real *bodies, global uint *flags, uint flags_to)
+    global uint *mark, global uint *place, global uint *counts, uint to, uint cells_to,
+    uint cells_room, uint bodies_to, uint bodies_room, global real *cells, global real *bodies,
+    global uint *flags, uint flags_to)
 {
     local struct box_walk w;
     const uint lid = get_local_id(0);
@@ -174,6 +184,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     const struct tree t = {body, link, com, multipoles, size};
     const struct let_output f = {counts + to,
                                  mark,
+                                 place,
                                  stamp,
                                  cells_room,
                                  bodies_room,
@@ -211,21 +222,62 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
         flags[flags_to + (is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
 }
 
+/* Own number of a packed parent or leaf; cells: of the export. first_top[level]: number in the top
+ * region of the domain's first cell of a level, of `levels` + 1 entries at a distance of `step`. */
+static inline uint let_own_number(uint packed, global const real *cells,
+                                  global const uint *first_top, uint step, global const uint2 *span)
+{
+    if (!(packed & TOP_CELL))
+        return ((global const uint *)(cells + packed * (size_t)PACKED_CELL))[3];
+    const uint top = packed & ~TOP_CELL;
+    uint level = 0;
+    while (level < LEVELS && top >= first_top[level * step + 1])
+        level++;
+    const uint at = top - first_top[level * step], back = first_top[level * step + 1] - top;
+    return at < TOP_FIRST ? span[level].x + at : span[level].y - back;
+}
+
+/* Restore mark[] and place[] of an export before a later launch adds to it: exports to further
+ * domains have used both arrays. Counters {cells, bodies} begin at counts[to]. All exports are
+ * packed. */
+kernel void let_resume(global const uint *counts, uint to, uint cells_to, uint cells_room,
+                       uint bodies_to, uint bodies_room, global const real *cells,
+                       global const real *bodies, global const uint *top_begin, uint domain,
+                       uint domains, global const uint2 *span, uint stamp, global uint *mark,
+                       global uint *place)
+{
+    global const real *all = cells + cells_to * (size_t)PACKED_CELL;
+    const uint id = get_global_id(0), items = get_global_size(0);
+    for (uint i = id; i < min(counts[to], cells_room); i += items) {
+        const uint4 head = vload4(0, (global const uint *)(all + i * (size_t)PACKED_CELL));
+        place[head.w] = i;
+        if (head.x != NONE)
+            mark[let_own_number(head.x, all, top_begin + domain, domains, span)] = stamp;
+    }
+    for (uint i = id; i < min(counts[to + 1], bodies_room); i += items) {
+        const uint leaf = REAL_TO_UINT(bodies[(bodies_to + i) * (size_t)PACKED_BODY + 4]);
+        if (leaf != NONE)
+            mark[let_own_number(leaf & ~PACKED, all, top_begin + domain, domains, span)] = stamp;
+    }
+}
+
 /* Pack the exported cells and bodies: all so far, recording their numbers; with `rest`, those
  * found since. Counters {cells, bodies} begin at counts[to], the recorded numbers at
  * counts[packed]. */
-kernel void let_pack(global const real4 *body, global const int2 *link,
-                     global const uint *child_begin, global const real4 *com,
-                     global const multipole *multipoles, global const real2 *size, uint rest,
-                     global uint *counts, uint to, uint packed, uint cells_to, uint cells_room,
-                     uint bodies_to, uint bodies_room, global real *cells, global real *bodies)
+kernel void let_pack(global const real4 *body, global const int2 *link, global const uint *place,
+                     global const real4 *com, global const multipole *multipoles,
+                     global const real2 *size, uint rest, global uint *counts, uint to, uint packed,
+                     uint cells_to, uint cells_room, uint bodies_to, uint bodies_room,
+                     global real *cells, global real *bodies)
 {
     const uint id = get_global_id(0), items = get_global_size(0);
     for (uint i = (rest ? counts[packed] : 0) + id; i < min(counts[to], cells_room); i += items) {
         global real *at = cells + (cells_to + i) * (size_t)PACKED_CELL;
-        const uint k = *(global const uint *)at;
-        pack_cell(at, (uint4)(k, as_uint2(link[k]), child_begin[k]), com[k], size[k],
-                  &multipoles[k]);
+        const uint4 head = vload4(0, (global const uint *)at);
+        const uint k = head.w;
+        if (head.z == 0) /* otherwise packed by an earlier launch */
+            pack_cell(at, (uint4)(head.x == NONE ? NONE : place[head.x], as_uint2(link[k]), k),
+                      com[k], size[k], &multipoles[k]);
     }
     for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
          i += items) {
@@ -234,7 +286,7 @@ kernel void let_pack(global const real4 *body, global const int2 *link,
         if (b & PACKED)
             continue; /* by an earlier launch */
         vstore4(body[b], 0, at);
-        at[4] = UINT_TO_REAL(leaf | PACKED);
+        at[4] = UINT_TO_REAL((leaf == NONE ? NONE : place[leaf]) | PACKED);
     }
     if (!rest && id < 2)
         counts[packed + id] = counts[to + id];

@@ -135,10 +135,11 @@ static struct ranks *ranks_create(const struct nbody *nb)
     return r;
 }
 
-/* Return the rows to allocate: domains of equal cost may have different numbers of bodies. */
+/* Return the rows to allocate: domains of equal cost may have different numbers of bodies. Bodies
+ * above the capacity migrate for each sum. */
 static size_t row_capacity(const struct nbody *nb, size_t rows)
 {
-    const size_t more = rows + (rows / 4 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
+    const size_t more = rows + (rows / 8 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
     return nb->method != NBODY_TREE || rows == nb->padded ? rows
            : more < nb->padded                            ? more
                                                           : nb->padded;

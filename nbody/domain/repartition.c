@@ -5,22 +5,24 @@
 
 #include "core/clock.h"
 
-/* Compute each device's present and preferred first row, both multiples of domain.grain. Return
- * false if a device would get no rows or more than it has room for, or if too few rows would move.
- */
+/* Compute each device's present and preferred first row, both multiples of domain.grain: the first
+ * of its domain, as far as the devices have room. Return false if a device would get no rows, or if
+ * too few rows would move. */
 static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
                               size_t *had, size_t *get)
 {
     const struct domains *s = nb->domain.tree;
-    size_t off = 0;
+    size_t off = 0, end = nb->padded;
     for (size_t k = 0; k < n; k++) {
+        const size_t most = k ? get[k - 1] + all[k - 1].rows : 0;
         had[k] = all[k].first;
         get[k] = (s->begin[k] + nb->domain.grain / 2) / nb->domain.grain * nb->domain.grain;
-        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
+        get[k] = get[k] < most ? get[k] : most;
     }
-    for (size_t k = 0; k < n; k++) {
-        const size_t end = k + 1 < n ? get[k + 1] : nb->n;
-        if (end <= get[k] || end - get[k] > all[k].rows)
+    for (size_t k = n; k-- > 0; end = get[k]) {
+        get[k] = end > get[k] + all[k].rows ? end - all[k].rows : get[k];
+        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
+        if ((end < nb->n ? end : nb->n) <= get[k])
             return false;
     }
     return off > nb->n / 512;

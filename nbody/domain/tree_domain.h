@@ -91,12 +91,12 @@ struct domains {
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
     /* Migration: bodies that lie in another device's domain, and the return of their forces. */
-    cl_uint *slot_begin;      /* [device][n + 1]: first slot of the bodies for each domain */
-    size_t slot_capacity;     /* slots of a domain */
-    void *send_buffer;        /* by slot: body and its |a| of the last sum */
-    void *send_row;           /* by slot: row of the body */
-    void *return_buffer;      /* by slot: force or potential */
-    cl_uint *sent_early;      /* slots of each domain that are sent before their number is known */
+    cl_uint *slot_begin;  /* [device][n + 1]: first slot of the bodies for each domain */
+    size_t slot_capacity; /* slots of a domain */
+    void *send_buffer;    /* by slot: body and its |a| of the last sum; valid until the return */
+    void *send_row;       /* by slot: row of the body on its device */
+    void *return_buffer;  /* by slot: force or potential */
+    cl_uint *sent_early;  /* slots of each domain that are sent before their number is known */
     struct transfer *returns; /* transfers of return_buffer, nreturns of them */
     size_t nreturns;
     cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
@@ -146,8 +146,10 @@ int nbody_domain_allocate_all(struct nbody *nb);
 void nbody_domain_free_all(struct nbody *nb);
 
 /* Allocate a block with an image per device; NULL: out of memory. A block has at least the size
- * from which on the layer pins host memory: a copy to pageable memory would block. */
+ * from which on the layer pins host memory: a copy to pageable memory would block. free_block: free
+ * one of an engine that continues; NULL: none. */
 void *nbody_domain_block(struct nbody *nb, size_t bytes);
+void nbody_domain_free_block(struct nbody *nb, void *block);
 
 /* Reallocate the migration buffers for `slots` bodies of each domain. */
 int nbody_domain_reserve(struct nbody *nb, size_t slots);
@@ -194,9 +196,10 @@ int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
 /* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
 int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
 
-/* Enqueue the import of `count` packed cells of another domain, from number `first` of a block. */
+/* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
+ * first of them on this device; -1 for top cells, which have numbers. */
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
-                              size_t first, size_t count);
+                              size_t first, size_t count, cl_uint to);
 
 /* Block until this rank's devices that own domains are idle. */
 int nbody_domain_wait(struct nbody *nb);
@@ -222,8 +225,8 @@ static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
     return 5 * nb->real;
 }
 
-/* Return word w of the shared-node entry {cell, first body, key overflow, -} that a domain has for
- * a level in the top tree. Word 2 is valid for level 0 only. */
+/* Return word w of a domain's entry {children, before, key overflow, -} for its shared node of a
+ * level (toptree_pack in domain.cl). Word 2 is valid for level 0 only. */
 static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint domain,
                                                cl_uint level, size_t w)
 {

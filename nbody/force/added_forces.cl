@@ -42,14 +42,14 @@ static inline void added_velocity(global const real *state, uint rows, uint i, r
  * it. */
 kernel void added_forces(global const real4 *posm, global const real *state,
                          global const uint *order, uint sorted, global real *out, global real *own,
-                         uint first, uint rows, uint count, uint n, uint which_partial, uint planes,
-                         uint adds, global const real *table, uint from, uint end, real time,
-                         real lag)
+                         uint posm_first, uint first, uint rows, uint count, uint n,
+                         uint which_partial, uint planes, uint adds, global const real *table,
+                         uint from, uint end, real time, real lag)
 {
     const uint i = get_global_id(0);
     if (i >= count)
         return;
-    const real4 x = posm[first + i];
+    const real4 x = posm[posm_first + i];
     const struct law_bodies bodies = {(global const real *)posm, n};
     struct law_place at = {{x.x, x.y, x.z}, {0, 0, 0}, time, {0, 0, 0}, first + i};
     real a[3] = {0, 0, 0}, potential = 0;

@@ -195,14 +195,15 @@ static int kernel_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind
     const struct added_forces *const f = nb->force.added;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   n = (cl_uint)nb->n, planes = nbody_forces_sum_of(sum)->planes,
-                  which_partial = p->force.npartial - 1, adds = nb->nfields > 0, from = 0,
-                  end = (cl_uint)f->n, sorted = nb->particles.sorted;
+                  which_partial = p->force.npartial - 1, at = nbody_posm_first(p),
+                  adds = nb->nfields > 0, from = 0, end = (cl_uint)f->n,
+                  sorted = nb->particles.sorted;
     void *const out = sum == POTENTIALS ? p->force.phi : p->force.partial;
     return nbody_device_launch_1d(nb, p, f->kernel, p->count, 1,
-                                  ARGS(nb->particles.posm, p->state, f->order, sorted, out,
-                                       p->force.added, first, rows, count, n, which_partial, planes,
-                                       adds, f->device_table, from, end, REAL(nb, kernel_time(nb)),
-                                       REAL(nb, kernel_lag(nb))));
+                                  ARGS(nbody_posm(nb, p), p->state, f->order, sorted, out,
+                                       p->force.added, at, first, rows, count, n, which_partial,
+                                       planes, adds, f->device_table, from, end,
+                                       REAL(nb, kernel_time(nb)), REAL(nb, kernel_lag(nb))));
 }
 
 int nbody_added_start(struct nbody *nb, enum sum_kind sum)
@@ -249,8 +250,9 @@ int added_kernel_evaluate(struct nbody *nb, double time, const double (*v)[3], d
     if (kernel_send_bodies(nb, p, v) != 0 ||
         nbody_device_launch_1d(nb, p, f->kernel, nb->n, 1,
                                ARGS(f->host_posm, f->host_state, f->order, none, f->host_out,
-                                    f->host_own, none, n, n, n, none, planes, none, f->device_table,
-                                    from, end, REAL(nb, time), REAL(nb, 0))) != 0 ||
+                                    f->host_own, none, none, n, n, n, none, planes, none,
+                                    f->device_table, from, end, REAL(nb, time), REAL(nb, 0))) !=
+            0 ||
         nbody_device_download(nb, p, f->host_out, 3 * nb->n * nb->real) != 0)
         return -1;
     for (size_t i = 0; i < nb->n; i++)

@@ -97,15 +97,16 @@ int nbody_field_upload(struct nbody *nb)
 
 static int field_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
+    const cl_uint first = nbody_posm_first(p), rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   planes = nbody_forces_sum_of(sum)->planes, which_partial = p->force.npartial - 1,
                   n = (cl_uint)nb->nfields;
     void *const out = sum == POTENTIALS ? p->force.phi : p->force.partial,
-                *const velo = nb->particles.velo ? nb->particles.velo : nb->particles.posm,
-                *const acce = nb->particles.acce ? nb->particles.acce : nb->particles.posm;
+                *const posm = nbody_posm(nb, p),
+                *const velo = nb->particles.velo ? nb->particles.velo : posm,
+                *const acce = nb->particles.acce ? nb->particles.acce : posm;
     return nbody_device_launch_1d(nb, p, nb->force.field_kernel, p->count, 1,
-                                  ARGS(nb->particles.posm, velo, acce, out, first, rows, count,
-                                       which_partial, planes, nb->force.field_table, n));
+                                  ARGS(posm, velo, acce, out, first, rows, count, which_partial,
+                                       planes, nb->force.field_table, n));
 }
 
 int nbody_field_start(struct nbody *nb, enum sum_kind sum)

@@ -187,10 +187,6 @@ int nbody_tree_check(struct nbody *nb);
 /* Take over whether a saved engine's |a| of the last sum, which have been loaded, are valid. */
 void nbody_tree_load(struct nbody *nb, bool a_old_valid);
 
-/* Collective. Send the positions of all bodies to all devices, which sums by a distributed tree do
- * not need. */
-int nbody_tree_share_positions(struct nbody *nb);
-
 /* Enqueue the sort of all bodies along the curve on a device that has their positions. */
 int nbody_tree_sort(struct nbody *nb, struct nbody_device *p);
 

@@ -64,14 +64,17 @@ static inline real cell_second_trace(global const multipole *q)
 /* ---- What travels from part to part of a tree (domain.cl, let.cl). The host knows how long
  * these are. --------------- */
 
-/* A packed cell: four integers {cell, link.x, link.y, child_begin}, then com, size and multipole.
- * A packed body: position and mass, and an integer: PACKED plus the leaf's number for the first
- * body of a leaf, all bits set for further bodies. */
+/* A packed cell: four integers, then com, size and multipole. The integers are {number in the
+ * receiver's top region, link.x, link.y, -} of a cell of the top tree (domain.cl), and {parent,
+ * link.x, link.y, own number} of an exported cell (let.cl). A packed body: position and mass, and
+ * an integer: PACKED plus the leaf for the first body of a leaf, all bits set for further bodies.
+ * Parents and leaves are places in the export, or TOP_CELL plus a number in the top region. */
 #define MULTIPOLE_REALS ((int)(sizeof(multipole) / sizeof(real)))
 #define PACKED_HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
 #define PACKED_CELL (PACKED_HEAD + 6 + MULTIPOLE_REALS)
 #define PACKED_BODY 5
 #define PACKED 0x80000000u
+#define TOP_CELL 0x40000000u
 #ifdef DOUBLE
 #define UINT_TO_REAL(k) as_double((ulong)(k))
 #define REAL_TO_UINT(x) ((uint)as_ulong(x))

@@ -37,7 +37,7 @@ static int tree_launch_keys(struct nbody *nb, struct nbody_device *p, struct row
     const struct tree *t = p->force.tree;
     return nbody_tree_launch(
         nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, rows.n), (size_t)p->shape.group_1d,
-        ARGS(nb->particles.posm, rows.first, rows.n, t->cube, word, reorder, to, t->order));
+        ARGS(nbody_posm(nb, p), rows.first, rows.n, t->cube, word, reorder, to, t->order));
 }
 
 /* Compute one word of the bodies' keys and sort `order` by it. The sort is stable. With reorder,
@@ -131,7 +131,7 @@ static int tree_build_on(struct nbody *nb, struct nbody_device *p, bool geometri
         return -1;
     if (nbody_tree_count(nb, p, all, 0) != 0)
         return -1;
-    if (nbody_tree_write(nb, p, all, 0) != 0)
+    if (nbody_tree_write(nb, p, all) != 0)
         return -1;
     if (nbody_tree_moments(nb, p, geometric) != 0)
         return -1;
@@ -220,18 +220,6 @@ static int tree_first_sum(struct nbody *nb)
                            : -1;
     nb->force.a_old_valid = status == 0;
     return status;
-}
-
-int nbody_tree_share_positions(struct nbody *nb)
-{
-    if (nbody_domain_is_shared(nb))
-        return 0;
-    if (nbody_allgather_begin(nb) != 0)
-        return -1;
-    if (nbody_allgather_finish(nb) != 0)
-        return -1;
-    nbody_domain_set_shared(nb);
-    return 0;
 }
 
 int nbody_tree_build_now(struct nbody *nb)

@@ -110,8 +110,7 @@ kernel GROUP_OF_ITEMS void root_cube(global const real8 *part, uint parts, globa
 
 /* ---- Keys. ----------------------------------------------------------------------------------- */
 
-/* Compute one word of the keys of n bodies, from row `first` on; reorder: in the present order,
- * where NONE comes last. */
+/* Compute one word of the keys of n bodies, from row `first` on; reorder: in the present order. */
 kernel GROUP_OF_ITEMS void hilbert_keys(global const real4 *posm, uint first, uint n,
                                         global const real4 *cube, uint word, uint reorder,
                                         global ulong *key, global uint *order)
@@ -123,7 +122,7 @@ kernel GROUP_OF_ITEMS void hilbert_keys(global const real4 *posm, uint first, ui
     curve_load(&c);
     for (size_t i = begin + get_local_id(0); i < end; i += GROUP_1D) {
         const uint body = reorder ? order[i] : first + (uint)i;
-        key[i] = body == NONE ? ~0UL : curve_key(&c, posm[body], f, word);
+        key[i] = curve_key(&c, posm[body], f, word);
         if (!reorder)
             order[i] = body;
     }
@@ -291,14 +290,14 @@ static inline bool leaf_overflows_key(global const real4 *body, uint first, uint
     return apart;
 }
 
-/* Write the first and end cell of this device on each level; span[LEVEL_COUNT]: number of all
- * cells. */
-static inline void write_spans(global const uint *at, uint runs, uint own, uint all,
-                               global const uint *add, global uint2 *span)
+/* Write the first and end cell of this device on each level; span[LEVEL_COUNT]: end of all cells.
+ */
+static inline void write_spans(global const uint *at, uint runs, uint own, uint all, uint top,
+                               global uint2 *span)
 {
     for (int l = 0; l < LEVEL_COUNT; l++) {
         const uint behind = l < LEVELS ? at[(l + 1) * (size_t)runs] : own;
-        span[l] = all > 0 ? (uint2)(at[l * (size_t)runs] + add[l], behind + add[l]) : (uint2)(0);
+        span[l] = all > 0 ? (uint2)(at[l * (size_t)runs], behind) + top : (uint2)(0);
     }
     span[LEVEL_COUNT] = (uint2)(all, 0);
 }
@@ -311,27 +310,26 @@ static inline void tree_stop_batch(int sum, global int *bad)
         atomic_cmpxchg(bad, INT_MAX, INT_MIN + sum);
 }
 
-/* Write the cells. at: scanned counts, the number of the first cell of each level and run.
- * add[level]: offset of this device's cell numbers. total: cells of all devices, 0 for a single
- * one. If the cells exceed `room`, all spans become 0 and the batch stops; it also stops if a key
- * overflows and extend_keys is set. Key number `from` belongs to body `begin`. link[k] of a cell
- * with children is {first child, first body} until its moments are computed. shared_node[level]:
- * the cell that begins here and extends into another domain. */
+/* Write the cells, from number `top` on. at: scanned counts, the number of the first cell of each
+ * level and run. If the cells exceed `room`, all spans become 0 and the batch stops; it also stops
+ * if a key overflows and extend_keys is set. Key number `from` belongs to body `begin`. link[k] of
+ * a cell with children is {first child, first body} until its moments are computed.
+ * shared_node[level]: the cell that begins here and extends into another domain. */
 kernel GROUP_OF_ITEMS void cell_write(global const ulong *keys_hi, global const ulong *keys_lo,
                                       global const real4 *body, uint lo, uint n, uint from, uint to,
                                       uint begin, uint runs, global const uint *at,
-                                      global uint *cells, uint total, global const uint *add,
-                                      uint room, global uint2 *span, global uint *shared_node,
-                                      global int2 *link, global uint *child_begin, uint extend_keys,
-                                      int sum, global int *bad)
+                                      global uint *cells, uint top, uint room, global uint2 *span,
+                                      global uint *shared_node, global int2 *link,
+                                      global uint *child_begin, uint extend_keys, int sum,
+                                      global int *bad)
 {
     local cell_start found[GROUP_1D * (RUN + 1)];
     local uchar own[LEVEL_COUNT * GROUP_1D]; /* [level][work-item]: cells so far */
     const uint lid = get_local_id(0), group = get_group_id(0), run = group * GROUP_1D + lid;
     const struct keys key = {keys_hi, keys_lo, lo, n};
-    const uint all = total ? total : *cells;
+    const uint all = top + *cells;
     if (run == 0)
-        write_spans(at, runs, *cells, all > room ? 0 : all, add, span);
+        write_spans(at, runs, *cells, all > room ? 0 : all, top, span);
     if (run == 0 && all > room)
         tree_stop_batch(sum, bad);
     if (all > room)
@@ -353,10 +351,10 @@ kernel GROUP_OF_ITEMS void cell_write(global const ulong *keys_hi, global const 
         const cell_start b = found[BANKED(j)];
         const uint i = group * GROUP_BODIES + j;
         for (int l = b.x; l <= b.y; l++) {
-            const uint k = at[l * (size_t)runs + run] + own[l * GROUP_1D + lid]++ + add[l];
-            const uint child = l < LEVELS ? at[(l + 1) * (size_t)runs + run] +
-                                                own[(l + 1) * GROUP_1D + lid] + add[l + 1]
-                                          : all;
+            const uint k = at[l * (size_t)runs + run] + own[l * GROUP_1D + lid]++ + top;
+            const uint child =
+                l < LEVELS ? at[(l + 1) * (size_t)runs + run] + own[(l + 1) * GROUP_1D + lid] + top
+                           : all;
             child_begin[k] = child;
             if (l < b.y) {
                 link[k] = (int2)(child, begin + i);

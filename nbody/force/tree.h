@@ -2,6 +2,7 @@
  *
  *   tree.c                 sum of forces by the tree, on all devices
  *   tree_buffers.c         programs, kernels and device buffers of the tree
+ *   tree_cells.c           memory of cells and imports
  *   tree_build.c           kernel launches; cells and their moments on one device
  *   tree_walks.c           tree walks of groups of bodies
  *   tree_order.c           rows sorted along the Hilbert curve by the devices
@@ -40,6 +41,9 @@ enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 /* Keys that a domain sorts in addition to one key per body, at most. */
 enum { TREE_SPARE_KEYS = 4096 };
 
+/* Imported cells, or bodies, that arrays have room for at first, beside 1/8 of the domain's. */
+enum { TREE_IMPORTS = 4096 };
+
 /* Bytes before a domain's first key, where the keys of the lower neighbour's halo stand. */
 enum { TREE_KEY_MARGIN = 4096 };
 
@@ -74,6 +78,8 @@ enum tree_kernel {
     TREE_MIGRATE_PACK,
     TREE_SCAN_OFFSETS,
     TREE_MIGRATE_UNPACK,
+    TREE_DOMAIN_KEYS,
+    TREE_DOMAIN_GATHER,
     TREE_HALO_PACK,
     TREE_GROUP_BOXES,
     TREE_HALO_UNPACK,
@@ -91,6 +97,7 @@ enum tree_kernel {
     TREE_LET_CLEAR,
     TREE_LET_EXPORT,
     TREE_LET_PACK,
+    TREE_LET_RESUME,
     TREE_SPLIT_GROUPS,
     TREE_KERNELS
 };
@@ -108,7 +115,10 @@ struct tree {
     /* Sizes. */
     cl_uint runs;            /* runs of TREE_RUN bodies, one work-item each */
     cl_uint box_groups;      /* work-groups of the bounding-box reduction */
-    cl_uint capacity;        /* cells that the cell arrays have room for */
+    cl_uint capacity;        /* cells that the cell arrays have room for, without imports */
+    cl_uint cell_room;       /* cells that link, com, multipoles and size have room for */
+    cl_uint top_cells;       /* cells of the top region (domain.cl), which come first */
+    cl_uint imports_begin;   /* number of the first imported cell */
     size_t cell_bytes;       /* bytes of the cell arrays */
     cl_uint leaf;            /* bodies of a leaf, at most */
     cl_uint key_words;       /* 63-bit words of a key: 1 or 2 */
@@ -133,14 +143,14 @@ struct tree {
 
     /* Device buffers of bodies and cells. */
     void *box_part, *cube;         /* partial bounding boxes; root cube {x, y, z, side} */
-    void *order;                   /* row of each body, in tree order */
+    void *order;                   /* row of each body, in tree order; with domains: domain.cl */
     void *body;                    /* bodies in tree order, then imported bodies */
     void *forces_sorted;           /* sums in tree order */
     void *span;                    /* first cell and end of each level */
     void *shared_node;             /* cell of each level that other domains share, or NONE */
     void *link, *child_begin;      /* children or bodies of each cell */
     void *com, *multipoles, *size; /* centre of mass, multipole moments, opening size */
-    void *a_old, *a_old_sorted;    /* |a| of the last sum by row, and in tree order */
+    void *a_old, *a_old_sorted;    /* |a| of the last sum by row of the device, and in tree order */
     void *info;                    /* {cells, bodies, g2, deferred} of each group */
     void *deferred;                /* counters and the list of deferred groups */
     void *schedule;                /* walking order of the groups */
@@ -148,20 +158,19 @@ struct tree {
     cl_uint *cells;                /* {cells of the last tree, key overflow} */
 
     /* One allocation with successive uses: keys and the sort's workspace; keys and cell counts;
-     * without domains also forces_sorted. The pointers below point into it. */
+     * forces_sorted. The pointers below point into it. */
     void *workspace;
     void *keys, *sort_workspace, *counts;
     void *keys_lo;      /* second key words; equal to `keys` with one word */
     void *key, *key_lo; /* the domain's own keys, between the keys of both halos */
 
     /* Distributed tree. */
-    void *slot;          /* slot of each row that migrated here */
-    void *halo;          /* struct edge of domain.cl, assembled from both neighbours */
-    void *mark;          /* of each cell: last domain that it was exported to */
-    void *split_groups;  /* of each merged box: 1 if its groups need boxes of their own */
-    void *boundary_keys; /* keys of boundary_bodies */
-    cl_uint *boundary_bodies, *cell_offset; /* new boundaries; offset of cell numbers per level */
-    cl_uint total_cells;                    /* cells of all domains */
+    void *halo;               /* struct edge of domain.cl, assembled from both neighbours */
+    void *mark, *place;       /* of each cell of the domain: exports of it (let.cl) */
+    void *split_groups;       /* of each merged box: 1 if its groups need boxes of their own */
+    void *boundary_keys;      /* keys of boundary_bodies */
+    cl_uint *boundary_bodies; /* new boundaries */
+    cl_uint *top_begin;       /* first top cell of each level and domain (domain.cl) */
 
     /* State. */
     bool walks_pending; /* `deferred` is in use, possibly by a sum that was cancelled */
@@ -219,8 +228,8 @@ int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range 
 int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
                           cl_uint before, cl_uint gap);
 
-/* Write the device's cells; total: cells of all domains, 0 without domains. */
-int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total);
+/* Write the device's cells, after the top region. */
+int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r);
 
 /* Compute the moments of the device's cells, from the deepest level up. */
 int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometric);
@@ -230,17 +239,13 @@ double nbody_tree_com_margin(const struct nbody *nb);
 
 /* ---- tree_buffers.c -------------------------------------------------------------------------- */
 
-/* Reallocate the cell arrays for `capacity` cells. */
-int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
-
 /* With domains: make room for `keys` keys. Return 1 if the arrays of keys and `order` have grown:
  * their contents are lost. */
 int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys);
 
-/* With domains. bodies: make room for the bodies of the domain; arrays in tree order that grow lose
- * their contents. imports: make room for imported bodies in `body`, which keeps its contents. */
+/* With domains: make room for the bodies of the domain. Arrays in tree order that grow lose their
+ * contents. */
 int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies);
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports);
 
 /* Index in `body` of the first imported body. */
 static inline cl_uint nbody_tree_imports_begin(const struct tree *t)
@@ -252,9 +257,30 @@ static inline cl_uint nbody_tree_imports_begin(const struct tree *t)
  * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
 
+/* ---- tree_cells.c ---------------------------------------------------------------------------- */
+
+/* Bytes of a multipole (multipole.cl). */
+static inline size_t nbody_tree_multipole_bytes(const struct nbody *nb)
+{
+    return (nb->moments == 2 ? 8 : 32) * nb->real;
+}
+
+/* Room for n cells or bodies and, with domains, for imports, at first. */
+static inline size_t nbody_tree_import_room(const struct nbody *nb, size_t n)
+{
+    return nb->domain.tree ? n + n / 8 + TREE_IMPORTS : n;
+}
+
+/* Reallocate the cell arrays for `capacity` cells, and for imports with domains. */
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
+
+/* With domains: make room for imported cells and bodies in arrays that keep their contents. */
+int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t cells,
+                               size_t bodies);
+
 /* ---- tree_order.c ---------------------------------------------------------------------------- */
 
-/* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
+/* Sort all rows along the Hilbert curve on the device of a tree of all bodies: new row i is old row
  * order[i]. Blocks. */
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order);
 
@@ -268,8 +294,8 @@ int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first
 int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order,
                            uint64_t *keys);
 
-/* Collective. Permute the rows on the devices, each of which holds all positions. Blocks. After a
- * failure the bodies are lost: rows are in neither the old nor the new order. */
+/* Collective. Permute the rows on the device of a tree of all bodies. Blocks. After a failure the
+ * bodies are lost: rows are in neither the old nor the new order. */
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
 
 /* Number in the tree of the first body that arrays in tree order of a domain hold, from the number

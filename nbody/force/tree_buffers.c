@@ -7,11 +7,11 @@
  *    8  |a| of the last sum, by row and in tree order
  *    9  0.15 cells; 24 with moments of fourth order
  *
- * Forces and cell counts reuse the memory of the keys and of their copies. A distributed tree adds
- * 16 bytes for forces in tree order, 4 for the slots of rows and 0.5 for bounding boxes of groups.
- * Keys and arrays in tree order then have room for the bodies of a domain, and `body` for imports;
- * they grow (nbody_tree_reserve_keys, nbody_tree_reserve_bodies). Arrays by row and cells have room
- * for all bodies. Buffers of migrating bodies are small.
+ * Forces and cell counts reuse the memory of the keys and of their copies. With domains, arrays
+ * have room for the bodies of a domain, and `body` and cells for imports, too. They grow
+ * (nbody_tree_reserve_keys, ..._bodies, ..._imports, nbody_tree_grow). Cells then need 8 bytes more
+ * each, and the bounding boxes of the groups of all domains 0.6 bytes per body of all. Buffers of
+ * migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/force/methods.h"
@@ -62,6 +62,8 @@ static const char *const tree_kernel_name[TREE_KERNELS] = {
     [TREE_MIGRATE_PACK] = "migrate_pack",
     [TREE_SCAN_OFFSETS] = "scan_offsets",
     [TREE_MIGRATE_UNPACK] = "migrate_unpack",
+    [TREE_DOMAIN_KEYS] = "domain_keys",
+    [TREE_DOMAIN_GATHER] = "domain_gather",
     [TREE_HALO_PACK] = "halo_pack",
     [TREE_GROUP_BOXES] = "group_boxes",
     [TREE_HALO_UNPACK] = "halo_unpack",
@@ -79,6 +81,7 @@ static const char *const tree_kernel_name[TREE_KERNELS] = {
     [TREE_LET_CLEAR] = "let_clear",
     [TREE_LET_EXPORT] = "let_export",
     [TREE_LET_PACK] = "let_pack",
+    [TREE_LET_RESUME] = "let_resume",
     [TREE_SPLIT_GROUPS] = "split_groups",
 };
 
@@ -142,53 +145,33 @@ static int tree_build_kernels(struct nbody *nb, struct nbody_device *p)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* Size of a multipole (multipole.cl). */
-static size_t tree_multipole_bytes(const struct nbody *nb)
-{
-    return (nb->moments == 2 ? 8 : 32) * nb->real;
-}
+/* Room for the bodies of a domain. The index of its first body is below 2 TREE_GROUP, and its halo
+ * ends TREE_GROUP bodies after its last body. */
+enum { SORTED_MARGIN = 3 * TREE_GROUP };
 
 static size_t tree_cell_bytes(const struct nbody *nb)
 {
-    return (nb->domain.tree ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real +
-           tree_multipole_bytes(nb);
+    return (nb->domain.tree ? 5 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real +
+           nbody_tree_multipole_bytes(nb);
+}
+
+/* Bodies of the tree on a device, without imports: at first, with domains. */
+static size_t tree_bodies(const struct nbody *nb, const struct nbody_device *p)
+{
+    return nb->domain.tree ? p->rows : nb->n;
 }
 
 /* Return the initial capacity in cells. A tree usually has 0.23 n cells with leaves of 16 bodies,
  * and 0.12 n with leaves of 32. A uniform density may need twice that number; nbody_tree_check then
  * grows the arrays. */
-static size_t tree_initial_capacity(const struct nbody *nb, cl_uint leaf)
+static size_t tree_initial_capacity(const struct nbody *nb, const struct nbody_device *p,
+                                    cl_uint leaf)
 {
-    return nb->n * 24 / 5 / leaf + 2048;
-}
-
-int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
-{
-    struct tree *t = p->force.tree;
-    struct {
-        void **block;
-        size_t size;
-    } const each[] = {
-        {&t->link, 2 * sizeof(cl_int)}, {&t->child_begin, sizeof(cl_uint)},
-        {&t->com, 4 * nb->real},        {&t->multipoles, tree_multipole_bytes(nb)},
-        {&t->size, 2 * nb->real},       {&t->mark, nb->domain.tree ? sizeof(cl_uint) : 0}};
-    nbody_device_drop_bytes(p, t->cell_bytes);
-    t->cell_bytes = 0;
-    nbody_domain_forget_cells(p);
-    for (size_t b = 0; b < COUNT_OF(each); b++) {
-        clfree(*each[b].block);
-        *each[b].block = NULL;
-        if (each[b].size && !(*each[b].block = nbody_device_alloc(
-                                  nb, p, (size_t)(capacity + 1) * each[b].size, CL_MEM_DEVONLY)))
-            return -1;
-        t->cell_bytes += (size_t)(capacity + 1) * each[b].size;
-    }
-    t->capacity = capacity;
-    return 0;
+    return tree_bodies(nb, p) * 24 / 5 / leaf + 2048;
 }
 
 /* Bytes of the blocks that share t->workspace: keys followed by the sort's workspace or by cell
- * counts; without domains also forces in tree order, over both. */
+ * counts; forces in tree order, over both. */
 struct workspace {
     size_t keys, sort, counts, sums;
 };
@@ -214,11 +197,11 @@ static struct workspace tree_workspace(const struct nbody *nb, const struct tree
                                         .bits = 64,
                                         .most = t->key_room};
     const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domain.ndomains;
-    return (struct workspace){.keys = tree_key_bytes(nb, t),
-                              .sort = arrays_sort_workspace(t->sorter, &job),
-                              .counts = tree_runs(t) * (cells > domains ? cells : domains) *
-                                        sizeof(cl_uint),
-                              .sums = nb->domain.tree ? 0 : nb->n * 4 * nb->real};
+    return (struct workspace){
+        .keys = tree_key_bytes(nb, t),
+        .sort = arrays_sort_workspace(t->sorter, &job),
+        .counts = tree_runs(t) * (cells > domains ? cells : domains) * sizeof(cl_uint),
+        .sums = (t->key_room + (nb->domain.tree ? SORTED_MARGIN : 0)) * 4 * nb->real};
 }
 
 static size_t tree_workspace_bytes(const struct workspace *w)
@@ -264,8 +247,7 @@ static int tree_allocate_keys(struct nbody *nb, struct nbody_device *p)
     t->keys = t->keys_lo = t->workspace;
     t->key = t->key_lo = (char *)t->workspace + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
-    if (!nb->domain.tree)
-        t->forces_sorted = t->workspace;
+    t->forces_sorted = t->workspace;
     return two_words ? tree_allocate_seconds(nb, p) : 0;
 }
 
@@ -280,18 +262,14 @@ int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t key
 
 /* ---- Arrays in tree order. ------------------------------------------------------------------- */
 
-/* Room for the bodies of a domain, and for imports, at first. The index of a domain's first body is
- * below 2 TREE_GROUP, and its halo ends TREE_GROUP bodies after its last body. */
-enum { SORTED_MARGIN = 3 * TREE_GROUP, IMPORT_MARGIN = 4096 };
-
 static size_t tree_sorted_room(const struct nbody *nb, const struct nbody_device *p)
 {
-    return nb->domain.tree ? p->rows + SORTED_MARGIN : nb->n;
+    return tree_bodies(nb, p) + (nb->domain.tree ? SORTED_MARGIN : 0);
 }
 
 static size_t tree_body_room(const struct nbody *nb, size_t sorted_room)
 {
-    return nb->domain.tree ? sorted_room + sorted_room / 8 + IMPORT_MARGIN : nb->padded;
+    return nb->domain.tree ? nbody_tree_import_room(nb, sorted_room) : nb->padded;
 }
 
 static void tree_set_body(struct nbody_device *p, void *body, size_t room)
@@ -316,9 +294,8 @@ static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
-        {&t->forces_sorted, room * 4 * nb->real, CL_MEM_DEVONLY}, /* with domains */
     };
-    for (size_t b = 0; b < COUNT_OF(each) - !nb->domain.tree; b++) {
+    for (size_t b = 0; b < COUNT_OF(each); b++) {
         tree_free_block(p, each[b].block);
         if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
@@ -342,10 +319,16 @@ int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t b
     return tree_allocate_sorted(nb, p, need + need / 8);
 }
 
+/* Entries of top_begin. */
+static size_t tree_top_entries(const struct nbody *nb)
+{
+    return (2 * TREE_LEVELS + 1) * (size_t)nb->domain.ndomains + 1;
+}
+
 static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
-    const size_t n = nb->n, domains = nb->domain.ndomains;
+    const size_t domains = nb->domain.ndomains;
     struct {
         void **block;
         size_t size;
@@ -355,10 +338,9 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
-        {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
+        {(void **)&t->top_begin, tree_top_entries(nb) * sizeof(cl_uint), 0},
         /* save.c copies a_old; the sort passes its order through it (tree_order.c). */
-        {&t->a_old, n * nb->real, 0},
-        {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
+        {&t->a_old, tree_bodies(nb, p) * nb->real, 0},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
         {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
@@ -371,10 +353,10 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
     for (size_t b = 0; b < COUNT_OF(each); b++)
         if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
-    t->target.n = (cl_uint)n;
+    t->target.n = (cl_uint)nb->n;
     if (tree_allocate_sorted(nb, p, tree_sorted_room(nb, p)) != 0 || tree_allocate_keys(nb, p) != 0)
         return -1;
-    return nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, t->leaf));
+    return nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, p, t->leaf));
 }
 
 /* ---- Memory estimate; creation. -------------------------------------------------------------- */
@@ -390,15 +372,15 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
 {
     const struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
-    const size_t multipoles = tree_initial_capacity(nb, leaf) * tree_multipole_bytes(nb),
-                 four = nb->padded * 4 * nb->real, work = tree_workspace_bytes(&w);
-    const size_t cells = tree_initial_capacity(nb, leaf) * tree_cell_bytes(nb),
-                 room = tree_sorted_room(nb, p),
-                 rows = nb->n * (nb->real + (nb->domain.tree ? sizeof(cl_uint) : 0)) +
-                        t->key_room * sizeof(cl_uint);
-    const size_t groups = room / TREE_GROUP * 6 * sizeof(cl_uint),
-                 sorted = room * (nb->domain.tree ? 5 : 1) * nb->real +
-                          tree_body_room(nb, room) * 4 * nb->real;
+    const size_t capacity = nbody_tree_import_room(nb, tree_initial_capacity(nb, p, leaf)),
+                 multipoles = capacity * nbody_tree_multipole_bytes(nb),
+                 four = (nb->domain.tree ? p->rows : nb->padded) * 4 * nb->real,
+                 work = tree_workspace_bytes(&w);
+    const size_t cells = capacity * tree_cell_bytes(nb), room = tree_sorted_room(nb, p),
+                 rows = tree_bodies(nb, p) * nb->real + t->key_room * sizeof(cl_uint);
+    const size_t boxes = nb->domain.tree ? nb->n / TREE_GROUP * 9 * nb->real : 0,
+                 groups = room / TREE_GROUP * 6 * sizeof(cl_uint) + boxes,
+                 sorted = room * nb->real + tree_body_room(nb, room) * 4 * nb->real;
     const size_t all = nbody_particles_bytes(nb, p) + nbody_forces_bytes(nb, p) +
                        nbody_diagnose_bytes(p->rows) + work + cells + rows + groups + sorted;
     const size_t largest = work > four ? work : four;
@@ -442,6 +424,35 @@ static int tree_choose_moments(struct nbody *nb)
     return tree_max_of_ranks(nb, order, &nb->moments);
 }
 
+/* A device's memory and largest buffer, in bytes; number of devices. */
+struct memory_limits {
+    double all, largest, devices;
+};
+
+/* Bodies that fit if the devices hold their part of n bodies with `b` bytes per body of all. */
+static double tree_bodies_that_fit(struct body_bytes b, struct memory_limits most)
+{
+    return fmin(fmin(most.all / b.all, most.largest / b.largest),
+                most.devices * (double)NBODY_DEVICE_BODIES);
+}
+
+/* ENOMEM: the tree does not fit on a device, even with large leaves. */
+static int tree_too_large(const struct nbody *nb, const char *device, struct body_bytes usual,
+                          struct body_bytes least, struct memory_limits most)
+{
+    /* bytes per body with domains over those on one device, about */
+    const double n = (double)nb->n, more = nb->domain.tree ? 1 : 1.3;
+    return clerror_set(
+        ENOMEM,
+        "nbody_create: the tree of %zu bodies needs %.0f MiB on %s, which has %.0f MiB, "
+        "and a buffer of %.0f MiB, of at most %.0f; about %.0f bodies fit on %.0f of these "
+        "devices, or %.0f with leaves of %d bodies, not %d; %.0f devices hold all",
+        nb->n, least.all * n / 0x1p20, device, most.all / 0x1p20, least.largest * n / 0x1p20,
+        most.largest / 0x1p20, tree_bodies_that_fit(least, most), most.devices,
+        tree_bodies_that_fit(usual, most), TREE_LEAF, TREE_LARGE_LEAF,
+        ceil(most.devices * more * n / tree_bodies_that_fit(least, most)));
+}
+
 /* Choose leaves of 16 bodies, or of 32 if the tree would exceed the device memory. The choice
  * precedes the allocation: some drivers grant memory that does not exist. */
 static int tree_choose_leaf(struct nbody *nb)
@@ -453,29 +464,24 @@ static int tree_choose_leaf(struct nbody *nb)
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++) {
         if (!p->force.tree)
             continue;
-        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz,
-                     one = (double)info[p->dev].dev_max_mem_alloc_sz;
+        const double n = (double)nb->n;
+        const struct memory_limits most = {(double)info[p->dev].dev_global_mem_sz,
+                                           (double)info[p->dev].dev_max_mem_alloc_sz,
+                                           nb->domain.tree ? nb->domain.ndomains : 1};
         const struct body_bytes usual = tree_bytes_per_body(nb, p, TREE_LEAF),
                                 least = tree_bytes_per_body(nb, p, TREE_LARGE_LEAF);
-        if (p->shape.leaf || usual.all * n > has)
+        if (p->shape.leaf || usual.all * n > most.all)
             leaf = p->shape.leaf ? (cl_uint)p->shape.leaf : TREE_LARGE_LEAF;
-        if (least.all * n > has || least.largest * n > one)
-            status = clerror_set(
-                ENOMEM,
-                "nbody_create: the tree of %zu bodies needs %.0f MiB on %s, which has %.0f MiB, "
-                "and a buffer of %.0f MiB, "
-                "of at most %.0f; about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
-                nb->n, least.all * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20,
-                least.largest * n / 0x1p20, one / 0x1p20,
-                fmin(has / least.all, one / least.largest),
-                fmin(has / usual.all, one / usual.largest), TREE_LEAF, TREE_LARGE_LEAF);
+        if (tree_bodies_that_fit(least, most) < n)
+            status = tree_too_large(nb, info[p->dev].dev_name, usual, least, most);
     }
-    int most = (int)leaf;
-    if (world_reduce_status(nb->world, status) != 0 || tree_max_of_ranks(nb, most, &most) != 0)
+    int largest = (int)leaf;
+    if (world_reduce_status(nb->world, status) != 0 ||
+        tree_max_of_ranks(nb, largest, &largest) != 0)
         status = -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->force.tree)
-            p->force.tree->leaf = (cl_uint)most;
+            p->force.tree->leaf = (cl_uint)largest;
     free(info);
     return status;
 }
@@ -521,8 +527,6 @@ int nbody_tree_open(struct nbody *nb)
         if (!p->force.tree)
             continue;
         if (tree_build_kernels(nb, p) != 0 || tree_allocate(nb, p) != 0)
-            return -1;
-        if (clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     }
     return 0;
@@ -603,33 +607,15 @@ void nbody_tree_free(struct nbody *nb)
         struct tree *t = p->force.tree;
         if (!t)
             continue;
-        void *const blocks[] = {t->box_part,
-                                t->cube,
-                                t->order,
-                                t->workspace,
-                                t->body,
-                                t->span,
-                                t->shared_node,
-                                t->cell_offset,
-                                t->link,
-                                t->child_begin,
-                                t->com,
-                                t->multipoles,
-                                t->size,
-                                t->a_old,
-                                t->a_old_sorted,
-                                t->info,
-                                t->deferred,
-                                t->schedule,
-                                t->shared_sum,
-                                t->cells,
-                                t->slot,
-                                t->boundary_bodies,
-                                t->boundary_keys,
-                                t->mark,
-                                t->halo,
-                                t->split_groups,
-                                nb->domain.tree ? t->forces_sorted : NULL};
+        void *const blocks[] = {t->box_part,      t->cube,        t->order,
+                                t->workspace,     t->body,        t->span,
+                                t->shared_node,   t->top_begin,   t->link,
+                                t->child_begin,   t->com,         t->multipoles,
+                                t->size,          t->a_old,       t->a_old_sorted,
+                                t->info,          t->deferred,    t->schedule,
+                                t->shared_sum,    t->cells,       t->boundary_bodies,
+                                t->boundary_keys, t->mark,        t->place,
+                                t->halo,          t->split_groups};
         tree_close_programs(nb, t);
         if (t->keys_lo != t->keys)
             clfree(t->keys_lo);

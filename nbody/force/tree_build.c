@@ -51,7 +51,7 @@ int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range 
     return arrays_scan_start(t->sorter, &scan);
 }
 
-int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total)
+int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r)
 {
     const struct tree *t = p->force.tree;
     const cl_int sum = nb->force.index;
@@ -59,8 +59,8 @@ int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range 
     return nbody_tree_launch(
         nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies), (size_t)p->shape.group_1d,
         ARGS(t->keys, t->keys_lo, t->body, r.lo, r.n, r.from, r.to, t->begin, t->runs, t->counts,
-             t->cells, total, t->cell_offset, t->capacity, t->span, t->shared_node, t->link,
-             t->child_begin, extend_keys, sum, p->bad));
+             t->cells, t->top_cells, t->capacity, t->span, t->shared_node, t->link, t->child_begin,
+             extend_keys, sum, p->bad));
 }
 
 /* Return alpha of the relative criterion for the requested accuracy. The 99th percentile of
@@ -119,26 +119,6 @@ int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometr
             return -1;
     }
     return 0;
-}
-
-int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
-    const size_t room = used + imports + imports / 4;
-    if (used + imports <= t->body_room)
-        return 0;
-    void *const was = t->body,
-                *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
-    if (!body)
-        return -1;
-    const int status =
-        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
-    t->body = t->target.body = p->force.phi = body;
-    t->body_room = room;
-    nbody_device_drop_bytes(p, clsizeofmem(was));
-    clfree(was);
-    return status;
 }
 
 void nbody_tree_set_range(const struct nbody *nb, struct nbody_device *p, cl_uint first,

@@ -1,14 +1,13 @@
-/* tree_order.c - permutation of rows on the devices that build the tree.
+/* tree_order.c - rows sorted along the Hilbert curve by devices; their permutation on the device of
+ * a tree of all bodies.
  *
- *   order on the host --> a_old    each device holds the whole order there;
- *                                  a_old waits in a_old_sorted meanwhile
- *   posm[order]  --> body          positions of the device's new rows, from all positions
- *   state column --> posm          up to four columns at a time; the host passes each device's
- *                                  part to all other devices
+ *   order on the host --> a_old    a_old waits in a_old_sorted meanwhile
+ *   posm[order]  --> body
+ *   state column --> posm          up to four columns at a time
  *   posm[order]  --> state column
  *   body --> posm, a_old_sorted --> a_old
  *
- * The devices need no additional memory. Only data that change devices pass through the host.
+ * The device needs no additional memory.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/particles/body_blocks.h"
@@ -22,15 +21,6 @@ struct column {
     cl_ulong from; /* index of the first row's number */
 };
 
-static int sort_wait_all(struct nbody *nb)
-{
-    int status = 0;
-    EACH_TREE(nb, p)
-    if (nbody_device_wait(nb, p) != 0)
-        status = -1;
-    return status;
-}
-
 /* Copy n numbers between columns. */
 static int launch_copy_column(const struct nbody *nb, const struct nbody_device *p,
                               struct column from, struct column to, cl_uint n)
@@ -41,8 +31,7 @@ static int launch_copy_column(const struct nbody *nb, const struct nbody_device 
 
 static int save_a_old(const struct nbody *nb, const struct nbody_device *p, bool back)
 {
-    const struct column a_old = {p->force.tree->a_old, p->first},
-                        saved = {p->force.tree->a_old_sorted, 0};
+    const struct column a_old = {p->force.tree->a_old, 0}, saved = {p->force.tree->a_old_sorted, 0};
     return launch_copy_column(nb, p, back ? saved : a_old, back ? a_old : saved, (cl_uint)p->count);
 }
 
@@ -80,8 +69,8 @@ static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, s
 {
     void *const a_old = p->force.tree->a_old;
     const size_t numbers = divide_up(bytes, nb->real);
-    for (size_t at = 0; at < numbers; at += nb->n) {
-        const size_t some = numbers - at < nb->n ? numbers - at : nb->n;
+    for (size_t at = 0; at < numbers; at += p->count) {
+        const size_t some = numbers - at < p->count ? numbers - at : p->count;
         if (launch_copy_column(nb, p, (struct column){from, at}, (struct column){a_old, 0},
                                (cl_uint)some) != 0 ||
             nbody_device_download(nb, p, a_old, some * nb->real) != 0)
@@ -94,17 +83,18 @@ static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, s
 int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order, uint64_t *keys)
 {
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)p->first, n = (cl_uint)p->count;
+    const cl_uint n = (cl_uint)p->count;
+    const size_t first = p->first;
     void *const word[] = {t->key, t->key_lo};
-    int status = nbody_tree_sort_rows(nb, p, first, n);
+    int status = nbody_tree_sort_rows(nb, p, nbody_posm_first(p), n);
     if (status == 0)
         status = save_a_old(nb, p, false);
     if (status == 0)
         status = nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, n, ARGS(t->order, n, t->a_old));
     if (status == 0)
         status = nbody_device_download(nb, p, t->a_old, n * sizeof *order);
-    if (status == 0)
-        memcpy(order + first, t->a_old, n * sizeof *order);
+    for (size_t i = 0; status == 0 && i < n; i++)
+        order[first + i] = ((const cl_uint *)t->a_old)[i] + (cl_uint)first;
     for (cl_uint w = 0; w < t->key_words && status == 0; w++)
         status =
             sort_download(nb, p, word[w], n * sizeof *keys, (char *)(keys + w * nb->n + first));
@@ -115,18 +105,18 @@ int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *or
     return save_a_old(nb, p, true);
 }
 
-/* Upload the order and gather the positions of the device's new rows. */
+/* Upload the order and gather the positions in the new order. */
 static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
 {
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
+    const cl_uint first = 0, n = (cl_uint)nb->n;
     nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old});
     if (save_a_old(nb, p, false) != 0)
         return -1;
     if (clmsyncn(nb->ctx, p->dev, t->a_old, nb->n * sizeof *order, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
-    return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, p->count,
-                                ARGS(nb->particles.posm, t->a_old, first, count, t->body));
+    return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, nb->n,
+                                ARGS(nb->particles.posm, t->a_old, first, n, t->body));
 }
 
 /* ---- Columns. -------------------------------------------------------------------------------- */
@@ -137,92 +127,45 @@ static struct column column_of(const struct nbody *nb, const struct nbody_device
                           : (struct column){p->force.tree->a_old_sorted, 0};
 }
 
-/* Return the address in posm of staged column `place`, from `row` on. */
-static char *staged_column(const struct nbody *nb, size_t place, size_t row)
+/* Permute `some` columns, from column `first` on. */
+static int permute_columns(struct nbody *nb, struct nbody_device *p, size_t first, size_t some)
 {
-    return (char *)nb->particles.posm + (place * nb->n + row) * nb->real;
-}
-
-static int copy_staged(struct nbody *nb, const struct nbody_device *p, size_t place, size_t first,
-                       size_t end, int direction)
-{
-    return end > first && clmsyncn(nb->ctx, p->dev, staged_column(nb, place, first),
-                                   (end - first) * nb->real,
-                                   direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1
-               ? -1
-               : 0;
-}
-
-/* Give each device's part of `some` staged columns to all other devices. status: of the preceding
- * launches. */
-static int exchange_staged(struct nbody *nb, size_t some, int status)
-{
-    if (!nb->domain.tree)
-        return status;
-    for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_TREE(nb, p)
-    status |= copy_staged(nb, p, k, p->first, p->first + p->count, CL_MEM_HOST);
-    status |= sort_wait_all(nb);
-    if (world_reduce_status(nb->world, status) != 0)
-        return -1;
+    const cl_uint begin = 0, n = (cl_uint)nb->n;
+    int status = 0;
     for (size_t k = 0; k < some; k++)
-        if (nbody_ranks_spread(nb, staged_column(nb, k, 0), nb->real, 1) != 0)
-            return -1;
-    for (size_t k = 0; k < some; k++)
-        EACH_TREE(nb, p)
-    status |= copy_staged(nb, p, k, 0, p->first, CL_MEM_DEVICE) |
-              copy_staged(nb, p, k, p->first + p->count, nb->n, CL_MEM_DEVICE);
+        status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
+                                     (struct column){nb->particles.posm, k * nb->n}, n);
+    for (size_t k = 0; status == 0 && k < some; k++) {
+        const struct column to = column_of(nb, p, first + k);
+        const cl_ulong from = k * nb->n;
+        status = nbody_tree_launch_1d(
+            nb, p, TREE_GATHER_COLUMN, nb->n,
+            ARGS(nb->particles.posm, from, p->force.tree->a_old, begin, n, to.at, to.from));
+    }
     return status;
 }
 
-static int launch_gather_column(const struct nbody *nb, const struct nbody_device *p, size_t place,
-                                struct column to)
+static int sort_move_rows(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
 {
-    const cl_ulong from = place * nb->n;
-    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-    return nbody_tree_launch_1d(
-        nb, p, TREE_GATHER_COLUMN, p->count,
-        ARGS(nb->particles.posm, from, p->force.tree->a_old, first, count, to.at, to.from));
-}
-
-/* Collective. Permute `some` columns, from column `first` on. */
-static int permute_columns(struct nbody *nb, size_t first, size_t some)
-{
-    int status = 0;
-    for (size_t k = 0; k < some; k++)
-        EACH_TREE(nb, p)
-    status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
-                                 (struct column){nb->particles.posm, k * nb->n + p->first},
-                                 (cl_uint)p->count);
-    status = exchange_staged(nb, some, status);
-    for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_TREE(nb, p)
-    status |= launch_gather_column(nb, p, k, column_of(nb, p, first + k));
-    return world_reduce_status(
-        nb->world,
-        sort_wait_all(nb) | status); /* devices may share posm, which the next columns overwrite */
+    const size_t all = nb->planes + nb->force.a_old_valid;
+    const cl_uint first = 0, n = (cl_uint)nb->n;
+    int status = sort_begin_device(nb, p, order);
+    for (size_t k = 0; status == 0 && k < all; k += COLUMNS_AT_ONCE)
+        status = permute_columns(nb, p, k, all - k < COLUMNS_AT_ONCE ? all - k : COLUMNS_AT_ONCE);
+    p->force.tree->body_valid = false;
+    if (status == 0)
+        status = nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, nb->n,
+                                      ARGS(p->force.tree->body, n, nb->particles.posm, first)) |
+                 save_a_old(nb, p, true);
+    return nbody_device_wait(nb, p) | status;
 }
 
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
 {
-    const size_t all = nb->planes + nb->force.a_old_valid;
     int status = 0;
     EACH_TREE(nb, p)
-    status |= sort_begin_device(nb, p, order);
-    status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
-    for (size_t k = 0; status == 0 && k < all; k += COLUMNS_AT_ONCE)
-        status = permute_columns(nb, k, all - k < COLUMNS_AT_ONCE ? all - k : COLUMNS_AT_ONCE);
-    EACH_TREE(nb, p)
-    {
-        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-        p->force.tree->body_valid = false;
-        if (status == 0)
-            status |=
-                nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, p->count,
-                                     ARGS(p->force.tree->body, count, nb->particles.posm, first)) |
-                save_a_old(nb, p, true);
-    }
-    status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
+    status |= sort_move_rows(nb, p, order);
+    status = world_reduce_status(nb->world, status);
     nb->force.a_old_valid &= status == 0;
     return status;
 }

@@ -9,20 +9,20 @@ EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_inte
 int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                           const struct update *u, double closing_dt, double opening_dt)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    const cl_uint first = nbody_posm_first(p), rows = (cl_uint)p->rows;
     if (u->phases & FUSED)
         return nbody_forces_step(nb, p, count > 0, u,
                                  ARGS(nb->particles.moved, p->state, count, u->phases,
                                       REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad, u->step));
     if (u->rows)
         return nbody_device_launch_1d(nb, p, nb->integration.update[1], u->rows->n, 1,
-                                      ARGS(nb->particles.posm, p->state, p->force.partial, first,
+                                      ARGS(nbody_posm(nb, p), p->state, p->force.partial, first,
                                            rows, count, p->force.npartial, u->phases,
                                            REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad,
                                            u->step, u->rows->list, u->rows->from, u->rows->n));
     return nbody_device_launch_1d(
         nb, p, nb->integration.update[0], p->count, p->force.npartial > 1 ? 3 : 1,
-        ARGS(nb->particles.posm, p->state, p->force.partial, first, rows, count, p->force.npartial,
+        ARGS(nbody_posm(nb, p), p->state, p->force.partial, first, rows, count, p->force.npartial,
              u->phases, REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad, u->step));
 }
 

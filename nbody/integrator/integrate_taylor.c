@@ -11,9 +11,9 @@ static const double taylor_ends[] = {0};
 static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                          const struct update *u)
 {
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    const cl_uint first = nbody_posm_first(p), rows = (cl_uint)p->rows;
     return nbody_device_launch_1d(nb, p, nb->integration.update[0], p->count, 3,
-                                  ARGS(nb->particles.posm, p->state, p->force.partial, first, rows,
+                                  ARGS(nbody_posm(nb, p), p->state, p->force.partial, first, rows,
                                        count, p->force.npartial, u->phases,
                                        REAL(nb, nbody_engine_dt(nb)), p->bad, u->step));
 }

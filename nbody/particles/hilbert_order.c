@@ -5,9 +5,9 @@
  * the curve, these are nearly the same bodies: few bodies migrate for a sum, and rows that are read
  * together lie together. Mixed precision needs consecutive rows that are close in space
  * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
- * Callers do not see the order: all arrays of the interface are in the caller's order. With the
- * tree each device sorts its own rows, the host merges (domain/row_order.c), and the devices
- * permute their rows (force/tree_order.c); otherwise the host does both.
+ * Callers do not see the order: all arrays of the interface are in the caller's order. The device
+ * of a tree sorts and permutes the rows (force/tree_order.c). With domains each device sorts its
+ * own rows, and the hosts merge (domain/row_order.c) and permute. Otherwise the host does both.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
  * SPDX-License-Identifier: MIT
@@ -29,7 +29,7 @@ enum { UNBALANCED_STEPS = 4 }; /* steps of a batch until the domains are balance
 static char *row_a_old(const struct nbody *nb, const struct nbody_device *p, size_t which)
 {
     (void)which;
-    return p->force.tree ? (char *)p->force.tree->a_old + p->first * nb->real : NULL;
+    return p->force.tree ? (char *)p->force.tree->a_old + nbody_posm_first(p) * nb->real : NULL;
 }
 
 /* Copy a device's positions, state and a_old to or from the host. Blocks. */
@@ -146,8 +146,6 @@ static int find_row_order(struct nbody *nb, cl_uint *order)
 {
     if (nb->method != NBODY_TREE)
         return sort_by_host(nb, order);
-    if (nbody_tree_share_positions(nb) != 0)
-        return -1;
     return nb->domain.tree ? nbody_domain_sort_rows(nb, order) : sort_by_device(nb, order);
 }
 
@@ -279,7 +277,7 @@ static int permute_component(struct nbody *nb, const cl_uint *order, const struc
 
 static char *row_position(const struct nbody *nb, const struct nbody_device *p, size_t component)
 {
-    return (char *)nb->particles.posm + (4 * p->first + component) * nb->real;
+    return (char *)nbody_posm(nb, p) + (4 * (size_t)nbody_posm_first(p) + component) * nb->real;
 }
 
 static char *row_plane(const struct nbody *nb, const struct nbody_device *p, size_t number)
@@ -360,8 +358,9 @@ int nbody_hilbert_sort_rows(struct nbody *nb)
             : clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", nb->n);
     if (world_reduce_status(nb->world, status) != 0 || find_row_order(nb, order) != 0 ||
         check_permutation(nb->n, order, (cl_uint *)all) != 0 ||
-        (nb->method == NBODY_TREE ? nbody_hilbert_move_device(nb, order)
-                                  : nbody_particles_permute(nb, order, NULL, NULL, all)) != 0)
+        (nb->method == NBODY_TREE && !nb->domain.tree
+             ? nbody_hilbert_move_device(nb, order)
+             : nbody_particles_permute(nb, order, NULL, NULL, all)) != 0)
         status = -1;
     if (status == 0)
         update_row_maps(nb, order, (cl_uint *)all);

@@ -31,7 +31,7 @@ void nbody_particles_free(struct nbody *nb)
     clfree(nb->particles.moved);
     clfree(nb->particles.acce);
     for (cl_uint d = 0; nb->device && d < nb->ndev; d++)
-        clfree(nb->device[d].state);
+        clfree(nb->device[d].state), clfree(nb->device[d].posm);
 }
 
 /* Allocate four numbers per body, including padding. If a CPU is the only device, it uses the
@@ -47,14 +47,17 @@ static void *alloc_four_per_body(struct nbody *nb)
 
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p)
 {
-    return nb->padded * 4 * nb->real + nb->planes * p->rows * nb->real;
+    return ((nb->domain.tree ? p->rows : nb->padded) * 4 + nb->planes * p->rows) * nb->real;
 }
 
 int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p)
 {
     const size_t arrays = 1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
                           (nb->particles.moved != NULL);
-    if (nb->ctx)
+    if (nb->domain.tree &&
+        !(p->posm = nbody_device_alloc(nb, p, p->rows * 4 * nb->real, CL_MEM_ZEROCOPY)))
+        return -1;
+    if (nb->ctx && !nb->domain.tree)
         nbody_device_add_bytes(p, arrays * nb->padded * 4 * nb->real);
     p->state = nbody_device_alloc(nb, p, nb->planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
     return p->state ? 0 : -1;
@@ -62,6 +65,8 @@ int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p)
 
 int nbody_particles_allocate(struct nbody *nb)
 {
+    if (nb->domain.tree)
+        return 0;
     nb->particles.posm = alloc_four_per_body(nb);
     if (!nb->particles.posm)
         return -1;
@@ -88,10 +93,14 @@ struct given {
 static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, double gm,
                        const double *pos, const double *vel)
 {
+    void *const posm = p && p->posm ? p->posm : nb->particles.posm;
+    const size_t four = 4 * (p && p->posm ? i - p->first : i);
+    if (!posm)
+        return;
     for (size_t c = 0; c < 3; c++) {
         const double x = ldexp(pos[c], -nb->units.length);
         const double v = ldexp(vel[c], nb->units.time - nb->units.length);
-        nbody_real_put(nb, nb->particles.posm, 4 * i + c, x);
+        nbody_real_put(nb, posm, four + c, x);
         if (p)
             nbody_real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
         if (nb->particles.velo)
@@ -99,15 +108,14 @@ static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, doubl
         if (p && integrator_predicts(nb))
             nbody_real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
     }
-    nbody_real_put(nb, nb->particles.posm, 4 * i + 3,
-                   ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
+    nbody_real_put(nb, posm, four + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
 
 /* Padding has no mass and lies so far away that r^-3 is 0 while r^2 is finite. */
 static void write_padding(struct nbody *nb)
 {
     const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
-    for (size_t i = nb->n; i < nb->padded; i++)
+    for (size_t i = nb->n; nb->particles.posm && i < nb->padded; i++)
         for (size_t c = 0; c < 3; c++)
             nbody_real_put(nb, nb->particles.posm, 4 * i + c, far);
 }
@@ -160,6 +168,8 @@ static int write_bodies(struct nbody *nb, size_t first, size_t count, const doub
 static int spread_positions(struct nbody *nb)
 {
     const size_t four = 4 * nb->real;
+    if (!nb->particles.posm)
+        return 0;
     if (nbody_ranks_spread(nb, nb->particles.posm, four, 1) != 0)
         return -1;
     return nb->particles.velo ? nbody_ranks_spread(nb, nb->particles.velo, four, 1) : 0;
@@ -191,8 +201,8 @@ static int write_slices(struct nbody *nb, const double *mass, const double (*pos
 static int upload_arrays(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo,
-                                nb->particles.acce, nb->particles.moved};
+        void *const blocks[] = {nbody_posm(nb, p), p->state, nb->particles.velo, nb->particles.acce,
+                                nb->particles.moved};
         for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
             if (blocks[b] && nbody_device_upload(nb, p, blocks[b], 0) != 0)
                 return -1;
@@ -223,6 +233,7 @@ struct changes nbody_particles_changes(const struct nbody *nb, const struct nbod
                  four = p->count * 4 * nb->real;
     void *const velo = nb->particles.velo ? (char *)nb->particles.velo + at : NULL,
                 *const acce = nb->particles.acce ? (char *)nb->particles.acce + at : NULL;
-    return (struct changes){{(char *)nb->particles.posm + at, velo, acce, p->state},
-                            {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
+    return (struct changes){
+        {(char *)nbody_posm(nb, p) + nbody_posm_first(p) * 4 * nb->real, velo, acce, p->state},
+        {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }

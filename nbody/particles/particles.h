@@ -24,7 +24,8 @@ struct nbody_device;
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
 /* Arrays of four numbers per body, including padding. Every device holds all of them; the host
- * image is the way between devices. */
+ * image is the way between devices. With domains of the tree they are NULL, and each device holds
+ * its own rows (nbody_posm). */
 struct particles {
     void *
         posm; /* {x, y, z, G m} of all bodies, where forces are evaluated; written by kernels, too */

@@ -145,10 +145,10 @@ static int sampler_start(struct nbody *nb, struct nbody_device *p, size_t bodies
 {
     const struct sampler *s = nb->particles.sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
-                  length = (cl_uint)plane;
+                  at = nbody_posm_first(p), length = (cl_uint)plane;
     if (nbody_device_launch_1d(
             nb, p, s->kernel, bodies, 1,
-            ARGS(from, s->which, to, n, first, count, length, REAL(nb, factor))) != 0)
+            ARGS(from, s->which, to, n, first, at, count, length, REAL(nb, factor))) != 0)
         return -1;
     return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1
                                                                                                : 0;
@@ -168,7 +168,7 @@ static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t 
     const bool apart = integrator_predicts(nb);
     float *const *out = nb->particles.sampler->out;
     if (pos &&
-        sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nb->particles.posm,
+        sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nbody_posm(nb, p),
                       apart ? p->rows : 1, length, out[0]) != 0)
         return -1;
     if (vel &&

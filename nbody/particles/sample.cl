@@ -17,12 +17,12 @@ typedef float real;
 #endif
 
 kernel void sample_bodies(global const real *from, global const uint *which, global float *out,
-                          uint n, uint first, uint count, uint plane, real scale)
+                          uint n, uint first, uint at, uint count, uint plane, real scale)
 {
     const size_t k = get_global_id(0);
     if (k >= n || which[k] < first || which[k] - first >= count)
         return;
-    const size_t i = plane == 1 ? 4 * (size_t)which[k] : which[k] - first;
+    const size_t own = which[k] - first, i = plane == 1 ? 4 * (own + at) : own;
     for (uint c = 0; c < 3; c++)
         out[3 * k + c] = (float)(from[i + c * (size_t)plane] * scale);
 }

@@ -12,7 +12,7 @@
 static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
-    char *state = p->state, *own = (char *)nb->particles.posm + p->first * 4 * nb->real;
+    char *state = p->state, *own = (char *)nbody_posm(nb, p) + nbody_posm_first(p) * 4 * nb->real;
     if (vel && nbody_device_download(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
         return -1;
     if (pos && integrator_predicts(nb))
@@ -39,12 +39,12 @@ static void state_copy_block(void *copying, size_t block, size_t first, size_t e
     (void)block;
     for (size_t row = first; row < end; row++)
         for (size_t k = 0; k < 3; k++) {
-            const size_t i = p->first + row, at = i - c->base;
+            const size_t at = p->first + row - c->base, i = nbody_posm_first(p) + row;
             if (c->pos && integrator_predicts(nb))
                 c->pos[at][k] =
                     length * nbody_real_get(nb, p->state, (STATE_POS + k) * p->rows + row);
             else if (c->pos)
-                c->pos[at][k] = length * nbody_real_get(nb, nb->particles.posm, 4 * i + k);
+                c->pos[at][k] = length * nbody_real_get(nb, nbody_posm(nb, p), 4 * i + k);
             if (c->vel)
                 c->vel[at][k] =
                     speed * nbody_real_get(nb, p->state, (STATE_VEL + k) * p->rows + row);

@@ -67,15 +67,16 @@ void nbody_diagnose_free(struct nbody *nb)
 static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
 {
     const size_t group = (size_t)p->shape.group_1d;
-    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
+    const cl_uint first = nbody_posm_first(p), rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   npartial = p->force.npartial - nbody_has_outer_sum(nb),
                   nfields = (cl_uint)nb->nfields, nadded = (cl_uint)nb->nforces;
-    void *const fields = nb->nfields ? nb->force.field_table : nb->particles.posm,
-                *const added = nadded ? p->force.added : nb->particles.posm;
+    void *const posm = nbody_posm(nb, p),
+                *const fields = nb->nfields ? nb->force.field_table : posm,
+                *const added = nadded ? p->force.added : posm;
     clndrange_t ndr = clndrange_init1d(0, group * sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->diagnosis.kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                ARGS(nb->particles.posm, p->state, p->force.phi, first, rows, count, npartial,
-                     fields, nfields, added, nadded, p->diagnosis.sums)) == (cl_event)-1)
+                ARGS(posm, p->state, p->force.phi, first, rows, count, npartial, fields, nfields,
+                     added, nadded, p->diagnosis.sums)) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }

@@ -25,7 +25,8 @@ enum { MIXED_LENGTH_BITS = 24 };
  * and one that restarts from its bodies mostly use the same centre. */
 static const double MIXED_GRID = 0x1p10;
 
-#define MAX_BODIES ((size_t)1 << 30)
+/* Rows, and numbers of bodies in the tree, have 32 bits. */
+#define MAX_BODIES ((size_t)UINT32_MAX - 65535)
 
 /* ---- Checks of the caller's data. ------------------------------------------------------------ */
 
@@ -268,6 +269,20 @@ static int build(struct nbody *nb)
                : -1;
 }
 
+/* Collective. EINVAL if a device has more bodies than it can number. */
+static int check_division(const struct nbody *nb)
+{
+    int status = 0;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (nb->domain.tree ? p->rows > NBODY_DEVICE_BODIES / 4 * 5 : nb->n > NBODY_DEVICE_BODIES)
+            status =
+                clerror_set(EINVAL,
+                            "nbody_create: %zu bodies; a device has at most %zu, and only the tree "
+                            "divides them among devices; use NBODY_TREE on more devices",
+                            nb->n, NBODY_DEVICE_BODIES);
+    return world_reduce_status(nb->world, status);
+}
+
 /* The last step of opening: the bodies have been uploaded. */
 static int warm_up(struct nbody *nb)
 {
@@ -466,10 +481,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_host_choose(nb, o, mass) == 0 && nbody_softening_check(nb) == 0 &&
         nbody_added_check(nb, mass) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
         nbody_added_check_devices(nb) == 0 && (nbody_runs_on_host(nb) || build(nb) == 0) &&
-        allocate_bodies(nb) == 0 && nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 &&
-        nbody_field_upload(nb) == 0 && nbody_added_upload(nb) == 0 &&
-        nbody_softening_upload(nb) == 0 && (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) &&
-        nbody_stepper_open(nb) == 0 && nbody_particles_upload(nb, mass, pos, vel) == 0 &&
+        check_division(nb) == 0 && allocate_bodies(nb) == 0 &&
+        nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 && nbody_field_upload(nb) == 0 &&
+        nbody_added_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
+        (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) && nbody_stepper_open(nb) == 0 &&
+        nbody_particles_upload(nb, mass, pos, vel) == 0 &&
         (nbody_runs_on_host(nb) || warm_up(nb) == 0))
         return nb;
     nbody_free(nb);

@@ -124,14 +124,14 @@ struct saved_regions {
 static struct saved_regions saved_regions_of(const struct nbody *nb, const struct nbody_device *p)
 {
     const struct changes c = nbody_particles_changes(nb, p);
-    struct saved_regions k = {.block = {nb->particles.posm, nb->particles.velo, nb->particles.acce,
+    struct saved_regions k = {.block = {nbody_posm(nb, p), nb->particles.velo, nb->particles.acce,
                                         p->state, p->force.tree ? p->force.tree->a_old : NULL}};
     for (int i = 0; i < CHANGES; i++) {
         k.at[i] = c.at[i];
         k.bytes[i] = c.bytes[i];
     }
     if (p->force.tree) {
-        k.at[REGION_A_OLD] = (char *)p->force.tree->a_old + p->first * nb->real;
+        k.at[REGION_A_OLD] = (char *)p->force.tree->a_old + nbody_posm_first(p) * nb->real;
         k.bytes[REGION_A_OLD] = p->count * nb->real;
     }
     return k;
