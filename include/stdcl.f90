@@ -170,6 +170,7 @@ module stdcl
   integer(c_int), parameter :: VIEW_RULE = 8
   integer(c_int), parameter :: VIEW_PUT_BYTES = 1536
   integer(c_int), parameter :: VIEW_RULE_BYTES = 512
+  integer(c_int), parameter :: VIEW_OBJECTS_BYTES = 256
   integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
   integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
   integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
@@ -1996,6 +1997,13 @@ module stdcl
       type(c_ptr), value :: lf
       integer(c_int64_t), value :: limit
     end function
+    function life_identify_cells(rule, cells, others) bind(C)
+      import
+      type(c_ptr) :: life_identify_cells
+      character(kind=c_char), intent(in), optional :: rule(*)
+      type(life_cells), intent(in), optional :: cells
+      integer(c_int64_t), optional :: others(*)
+    end function
     subroutine life_identity_free(identity) bind(C)
       import
       type(life_identity), optional :: identity
@@ -3325,6 +3333,12 @@ module stdcl
       import
       type(c_ptr), value :: v
       real(c_double), intent(in), optional :: box(*)
+    end subroutine
+    subroutine view_set_objects(v, step, names) bind(C)
+      import
+      type(c_ptr), value :: v
+      integer(c_int64_t), value :: step
+      character(kind=c_char), intent(in), optional :: names(*)
     end subroutine
     subroutine view_set_rule(v, rule) bind(C)
       import

@@ -25,6 +25,8 @@ static void take_state(struct latest *s, struct view *v)
     s->states = v->states;
     memcpy(s->box_of_cells, v->box_of_cells, sizeof s->box_of_cells);
     memcpy(s->rule, v->rule, sizeof s->rule);
+    memcpy(s->objects, v->objects, sizeof s->objects);
+    s->objects_step = v->objects_step;
     if (s->said != v->said) {
         s->said = v->said;
         s->level = "info";

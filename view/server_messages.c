@@ -196,7 +196,8 @@ char *hello_text(const struct about *about, bool guest, bool live)
 /* ---- The others. ----------------------------------------------------------------------------- */
 
 char *state_text(const struct about *about, const struct view_state *s, const double box[4],
-                 const char *rule, int viewers, bool ended, bool recording)
+                 const char *rule, const char *objects, uint64_t objects_step, int viewers,
+                 bool ended, bool recording)
 {
     json_t *o =
         json_pack("{s:s, s:b, s:f, s:b, s:i, s:b, s:o, s:o}", "type", "state", "paused", s->paused,
@@ -208,6 +209,10 @@ char *state_text(const struct about *about, const struct view_state *s, const do
         json_object_set_new(o, "box", json_pack("[f, f, f, f]", box[0], box[1], box[2], box[3]));
     if (*rule)
         json_object_set_new(o, "rule", json_words(rule));
+    if (*objects)
+        json_object_set_new(o, "objects",
+                            json_pack("{s:I, s:o}", "step", (json_int_t)objects_step, "names",
+                                      json_words(objects)));
     return finished(o);
 }
 

@@ -484,6 +484,18 @@ void view_set_rule(view *v, const char *rule)
     thread_wake(v);
 }
 
+void view_set_objects(view *v, uint64_t step, const char *names)
+{
+    if (!v || (strcmp(v->objects, names) == 0 && v->objects_step == step))
+        return;
+    pthread_mutex_lock(&v->lock);
+    snprintf(v->objects, sizeof v->objects, "%s", names);
+    v->objects_step = step;
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+}
+
 void view_say(view *v, const char *sentence)
 {
     if (!v)

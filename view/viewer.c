@@ -200,8 +200,8 @@ static bool next_text(struct viewer *w)
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule,
-                                     atomic_load(&v->viewers), s->ending,
+    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule, s->objects,
+                                     s->objects_step, atomic_load(&v->viewers), s->ending,
                                      v->recording && !recording_failed(v->recording)));
 }
 

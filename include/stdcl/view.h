@@ -299,6 +299,11 @@ void view_set_box(view *v, const double box[4]);
 /* Set the rule of the cells, shorter than VIEW_RULE_BYTES, after a change; viewers show it. */
 void view_set_rule(view *v, const char *rule);
 
+/* Set the names of the objects among the cells at a step, in less than VIEW_OBJECTS_BYTES, such as
+ * "2 blocks, glider"; "": none is known. Viewers show them beside the population. */
+enum { VIEW_OBJECTS_BYTES = 256 };
+void view_set_objects(view *v, uint64_t step, const char *names);
+
 /* Show a sentence of less than 512 bytes to all viewers, such as the reason why a command was not
  * carried out. It replaces one that was not sent yet. */
 void view_say(view *v, const char *sentence);

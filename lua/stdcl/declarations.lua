@@ -715,6 +715,7 @@ int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], int *bounds, size_t *
 char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
 size_t life_height(const life *lf);
 struct life_identity *life_identify(life *lf, uint64_t limit);
+struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells, uint64_t *others);
 void life_identity_free(struct life_identity *identity);
 const char *life_kind_name(int kind);
 uint64_t life_launches(const life *lf);
@@ -1146,6 +1147,7 @@ static const int VIEW_PUT = 7;
 static const int VIEW_RULE = 8;
 static const int VIEW_PUT_BYTES = 1536;
 static const int VIEW_RULE_BYTES = 512;
+static const int VIEW_OBJECTS_BYTES = 256;
 typedef struct view view;
 struct view_region {
   int64_t x;
@@ -1268,6 +1270,7 @@ void view_reopens(view *v);
 const uint32_t *view_sample_order(view *v);
 void view_say(view *v, const char *sentence);
 void view_set_box(view *v, const double box[4]);
+void view_set_objects(view *v, uint64_t step, const char *names);
 void view_set_rule(view *v, const char *rule);
 void view_set_state(view *v, const struct view_state *state);
 int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *count, const double *expected);

@@ -105,6 +105,7 @@ test("cells are drawn in a paused run, which goes on from them and steps back, t
   await page.mouse.move(...at(6, 25), { steps: 4 });
   await page.mouse.up();
   await says("7 alive"); // the block, and a blinker
+  await says("blinker, block");
   await page.keyboard.press(".");
   await until(page, (g) => document.querySelector("#words").textContent.includes("generation " + g.toLocaleString("en")), first + 1);
   await says("7 alive");
