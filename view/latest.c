@@ -27,6 +27,11 @@ static void take_state(struct latest *s, struct view *v)
     memcpy(s->rule, v->rule, sizeof s->rule);
     memcpy(s->objects, v->objects, sizeof s->objects);
     s->objects_step = v->objects_step;
+    if (s->profiles_shown != v->profiles_shown) {
+        free(s->profiles);
+        s->profiles = strdup(v->profiles);
+        s->profiles_shown = v->profiles_shown;
+    }
     if (s->said != v->said) {
         s->said = v->said;
         s->level = "info";
@@ -84,4 +89,5 @@ void latest_free(struct latest *s)
         shown_free(&s->shown[kind]);
     free(s->rows.value);
     free(s->ending);
+    free(s->profiles);
 }

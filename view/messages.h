@@ -41,6 +41,7 @@ char *state_text(const struct about *about, const struct view_state *state, cons
                  const char *rule, const char *objects, uint64_t objects_step, int viewers,
                  bool ended, bool recording);
 char *bodies_text(const struct shown *shown); /* their positions and velocities */
+char *profiles_text(double time, size_t n, const struct view_profile *profile);
 char *say_text(const char *level, const char *text);
 char *end_text(const char *text);
 char *refused_text(const char *what, const char *why);

@@ -61,6 +61,8 @@ struct latest {
     char rule[VIEW_RULE_BYTES];       /* after a change; "": the rule of hello */
     char objects[VIEW_OBJECTS_BYTES]; /* names of the objects at a step */
     uint64_t objects_step;
+    char *profiles; /* the message of the distributions; NULL: none */
+    unsigned profiles_shown;
     unsigned states; /* number of changes of the state */
     bool closing;
     char *ending;
@@ -93,7 +95,7 @@ struct viewer {
     struct view_region former[FORMER]; /* rectangles requested earlier, of which neither they nor
                                           later ones were sent */
     int formers;
-    unsigned credits, states, says;
+    unsigned credits, states, says, profiles;
     uint32_t sent[KINDS];
     uint32_t bodies; /* sequence of the positions sent last as numbers */
     size_t rows_sent;

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Digits of positions, which are floats, and of the times between them. */
-enum { PATH_DIGITS = 12 };
+/* Digits of positions, which are floats, and of the times between them; of distributions. */
+enum { PATH_DIGITS = 12, PROFILE_DIGITS = 6 };
 
 static char *finished_with(json_t *object, size_t flags)
 {
@@ -258,6 +258,30 @@ char *bodies_text(const struct shown *shown)
     if (shown->path.used)
         json_object_set_new(o, "path", json_path(shown));
     return finished_with(o, JSON_COMPACT | JSON_REAL_PRECISION(PATH_DIGITS));
+}
+
+static json_t *reals(const double *value, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, real(value[i]));
+    return array;
+}
+
+char *profiles_text(double time, size_t n, const struct view_profile *profile)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct view_profile *p = &profile[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "title",
+                                              json_words(p->title), "x", json_words(p->x), "unit",
+                                              json_words(p->unit), "log", p->logarithmic, "edge",
+                                              reals(p->edge, p->bins + 1), "value",
+                                              reals(p->value, p->bins)));
+    }
+    return finished_with(
+        json_pack("{s:s, s:o, s:o}", "type", "profiles", "time", real(time), "list", list),
+        JSON_COMPACT | JSON_REAL_PRECISION(PROFILE_DIGITS));
 }
 
 char *say_text(const char *level, const char *text)

@@ -77,6 +77,8 @@ struct view {
     char rule[VIEW_RULE_BYTES];       /* after a change; "": the rule of the options */
     char objects[VIEW_OBJECTS_BYTES]; /* names of the objects at a step */
     uint64_t objects_step;
+    char *profiles; /* the message of the distributions; NULL: none */
+    unsigned profiles_shown;
     char say[512];   /* the run's last sentence for viewers */
     unsigned said;   /* number of the run's sentences */
     unsigned states; /* number of changes of the state */

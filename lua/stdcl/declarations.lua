@@ -1136,6 +1136,8 @@ static const int VIEW_CAN_BACK = 128;
 static const int VIEW_CAN_RULE = 256;
 static const int VIEW_INSTANTS = 32;
 static const int VIEW_REGIONS = 9;
+static const int VIEW_PROFILES = 4;
+static const int VIEW_PROFILE_BINS = 64;
 static const int VIEW_PAUSE = 0;
 static const int VIEW_RUN = 1;
 static const int VIEW_STEP = 2;
@@ -1248,6 +1250,15 @@ struct view_points {
   const double *path_time;
   const float (*path)[3];
 };
+struct view_profile {
+  const char *title;
+  const char *x;
+  const char *unit;
+  int logarithmic;
+  size_t bins;
+  const double *edge;
+  const double *value;
+};
 int view_add_row(view *v, const double *value);
 int view_behind(view *v);
 size_t view_bodies_wanted(const view *v);
@@ -1277,6 +1288,7 @@ int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, co
 int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells);
 int view_show_grid(view *v, struct view_moment at, const float *value);
 int view_show_points(view *v, const struct view_points *points);
+int view_show_profiles(view *v, double time, size_t n, const struct view_profile *profile);
 int view_show_recorded(view *v, view_recording *r, size_t frame);
 const char *view_tokens(const view *v);
 const char *view_tunnel(const view *v);

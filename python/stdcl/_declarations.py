@@ -766,6 +766,17 @@ class view_points(Structure):  # noqa: F405
         ("path", c_void_p),
     ]
 
+class view_profile(Structure):  # noqa: F405
+    _fields_ = [
+        ("title", c_char_p),
+        ("x", c_char_p),
+        ("unit", c_char_p),
+        ("logarithmic", c_int),
+        ("bins", c_size_t),
+        ("edge", c_void_p),
+        ("value", c_void_p),
+    ]
+
 class world_options(Structure):  # noqa: F405
     _fields_ = [
         ("on_abort", CFUNCTYPE(None, c_void_p, c_char_p)),
@@ -1156,6 +1167,7 @@ FUNCTIONS = {
     "view_show_cells": ("view", "c_int, [c_void_p, view_moment, c_uint64, c_int, POINTER(view_cells)]"),
     "view_show_grid": ("view", "c_int, [c_void_p, view_moment, c_void_p]"),
     "view_show_points": ("view", "c_int, [c_void_p, POINTER(view_points)]"),
+    "view_show_profiles": ("view", "c_int, [c_void_p, c_double, c_size_t, POINTER(view_profile)]"),
     "view_show_recorded": ("view", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "view_tokens": ("view", "c_char_p, [c_void_p]"),
     "view_tunnel": ("view", "c_char_p, [c_void_p]"),
@@ -1348,6 +1360,8 @@ CONSTANTS = {
     "VIEW_CAN_RULE": 256,
     "VIEW_INSTANTS": 32,
     "VIEW_REGIONS": 9,
+    "VIEW_PROFILES": 4,
+    "VIEW_PROFILE_BINS": 64,
     "VIEW_PAUSE": 0,
     "VIEW_RUN": 1,
     "VIEW_STEP": 2,

@@ -253,6 +253,9 @@ test("a population that was counted earlier is given with its generation", async
   assert.deepEqual(aliveWords({ step: 64, population: 5 }, counted), ["5 alive"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, counted), ["1,200 alive in generation 64"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, null), []);
+  const { profileSteps } = await web("plots.js");
+  assert.deepEqual(profileSteps({ edge: [0, 2, 3], value: [5, 1] }), [[0, 5], [2, 5], [2, 1], [3, 1]]);
+  assert.deepEqual(profileSteps({ edge: [0, 20, 100], value: [100, 0], log: true }), [[1, 2], [Math.log10(20), 2], [Math.log10(20), -Infinity], [2, -Infinity]]);
   const objects = { step: 64, names: "2 × block, glider" };
   assert.deepEqual(objectWords({ step: 64 }, objects, true), ["2 × block, glider"]);
   assert.deepEqual(objectWords({ step: 99 }, objects, false), ["2 × block, glider in generation 64"]);

@@ -62,6 +62,9 @@ for (const [name, options, state] of RUNS)
     await page.waitForTimeout(500);
     assert.ok(drawn(await pixelsOf(page)) > 200);
     await shot(page, "real-" + name);
+    if (name === "nbody") // energies, and distributions
+      await until(page, () => ["Energy error", "Mass density", "Distribution of speeds"].every((title) =>
+        [...document.querySelectorAll(".plot")].some((plot) => plot.ariaLabel.startsWith(title))));
     if (name !== "matmul") {
       await page.keyboard.press(" ");
       await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));

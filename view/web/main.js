@@ -135,8 +135,8 @@ const on = {
       bodies.update(message);
       page.trails.addPath(message.path);
     }
-    if (message.type === "say") note(message.text, message.level === "error");
-    if (message.type === "refused") note(message.text);
+    if (message.type === "profiles") page.plots?.profiles.take(message);
+    if (message.type === "say" || message.type === "refused") note(message.text, message.level === "error");
     if (message.type === "end") {
       page.end = message.text;
       note(`The run has ended: ${message.text}.`);
