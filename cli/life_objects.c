@@ -22,7 +22,7 @@
 static const double NAMED_SECONDS = 0.5; /* between two looks at a running grid */
 enum { NAMED_CELLS = 2000, NAMED_SIDE = 2048, KINDS_NAMED = 5, NAME_BYTES = 64 };
 
-/* Get all cells of the grid, or those of the plane's bounding box; false: there are too many. */
+/* Get all cells of the grid, or of the plane's bounding box; false: there are too many. */
 static bool get_cells(const struct life_job *job, struct life_cells *cells)
 {
     life *lf = job->engine_of_run;
@@ -46,7 +46,7 @@ static bool get_cells(const struct life_job *job, struct life_cells *cells)
     return false;
 }
 
-/* Write the common name of an object, or what it is. */
+/* Write the common name of an object, or its kind and period. */
 static void describe_object(const struct life_job *job, const struct life_object *o, char *text)
 {
     const char *name = life_object_name(job, o->code);
@@ -99,7 +99,7 @@ void life_objects_show(struct life_job *job, uint64_t population)
     struct life_cells cells;
     uint64_t others;
     const double now = seconds_now();
-    if (life_job_states(job) > 2 ||
+    if (life_states(job->engine_of_run) > 2 ||
         (!job->window.agreed.paused && now < job->named + NAMED_SECONDS))
         return;
     job->named = now;

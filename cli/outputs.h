@@ -78,8 +78,7 @@ int cli_outputs_prepare(struct cli_outputs *outputs);
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
 /* Keep the exit status of writing an output (NULL: of another file) in outputs->status; the
- * remaining outputs and the report follow. Collective: a failure of one rank is a failure of all
- * ranks. */
+ * remaining outputs and the report follow. Collective: if one rank fails, all ranks do. */
 void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
 
 /* Draw the next frame of all pictures and films: draw(job, file), once per file. After a failed

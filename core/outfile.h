@@ -101,7 +101,7 @@ void outfile_discard(struct outfile *out);
 
 /* Name a child process that writes this file; 0: it has closed the file. A signal that ends the
  * program kills the child before it removes the file, which the child might create again. Set 0
- * before waitpid, after which the number may be another process's. */
+ * before waitpid: afterwards the number may be another process's. */
 void outfile_set_writer(const struct outfile *out, pid_t child);
 
 /* Create a folder stdcl-WORD-XXXXXX in $TMPDIR or /tmp and write its path. A signal that ends the

@@ -271,6 +271,17 @@ int identify_objects(life *lf, const struct identify_cells *now, struct life_ide
     return status < 0 ? clerror_set(ENOMEM, "life: out of memory for the objects of a pattern") : 0;
 }
 
+void life_identity_free(struct life_identity *identity)
+{
+    if (!identity)
+        return;
+    for (size_t i = 0; i < identity->objects; i++)
+        free((char *)identity->object[i].code);
+    free(identity->object);
+    free((char *)identity->code);
+    free(identity);
+}
+
 /* ---- Cells as they are. ---------------------------------------------------------------------- */
 
 static int cells_of_rectangle(const struct life_cells *from, struct identify_cells *to)
@@ -331,7 +342,7 @@ struct life_identity *life_identify_cells(const char *rule, const struct life_ce
     }
     census_sorter_free(&s.sorter);
     free(s.parent);
-    identify_cells_free(&now);
+    free(now.cell);
     if (status == 0)
         return id;
     life_identity_free(id);

@@ -76,7 +76,7 @@ struct life_identity *life_identify(life *lf, uint64_t limit);
  * rows of each other is an object if it recurs within 1,024 generations by itself, at its place in
  * a box of 224 cells, or elsewhere in one of 32. Sets `object`, `objects` and the population;
  * *others: groups that are no object. Time is proportional to the groups, a millisecond or less for
- * most. EINVAL: a rule without apgcodes, which are those of two states without B0; ENOMEM. */
+ * most. EINVAL: a rule without apgcodes: of more states, or with B0; ENOMEM. */
 struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
                                           uint64_t *others);
 void life_identity_free(struct life_identity *identity);

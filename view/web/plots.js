@@ -173,7 +173,7 @@ export class Plots {
   }
 }
 
-// Distributions of one time, as small plots after the others: means over intervals, as steps.
+// Distributions of one time, as small plots after the plots of rows: means over intervals, as steps.
 export class Profiles {
   constructor(place) {
     Object.assign(this, { place, plots: [] });
