@@ -87,13 +87,17 @@ static void model_report_table(const struct model_job *job)
     struct cli_text text;
     struct text_table *table =
         text_table_create(">GPUs|>3hosts|>time|>speed|>1efficiency|>2network alone");
-    printf("%s: %.9g %s; one GPU alone: %s\n", program_names[job->program], job->n,
-           default_figures[job->program].what,
-           cli_text_rate(&text, job->rate, default_figures[job->program].unit));
-    printf("%g GPUs per host, PCIe %s per GPU", job->gpus_per_host,
-           cli_text_rate(&text, job->pcie, "B/s"));
-    printf(", network %s per host, %g us per message\n\n",
-           cli_text_rate(&text, job->network, "B/s"), 1e6 * job->latency);
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, stdout, 0);
+    fprintf(fp, "%s: %.9g %s; one GPU alone: %s\n", program_names[job->program], job->n,
+            default_figures[job->program].what,
+            cli_text_rate(&text, job->rate, default_figures[job->program].unit));
+    fprintf(fp, "%g GPUs per host, PCIe %s per GPU", job->gpus_per_host,
+            cli_text_rate(&text, job->pcie, "B/s"));
+    fprintf(fp, ", network %s per host, %g us per message\n",
+            cli_text_rate(&text, job->network, "B/s"), 1e6 * job->latency);
+    cli_report_end(&report, fp);
+    printf("\n");
     for (size_t i = 0; i < job->points; i++) {
         const struct cluster c = make_cluster(job, job->n, job->point[i]);
         struct cluster_time t;
@@ -113,8 +117,11 @@ static void model_report_table(const struct model_job *job)
         add_duration(table, t.mail);
     }
     cli_table_end(table, stdout, terminal_columns(stdout));
-    printf("\ntime: per %s; network alone: traffic between hosts, without overlap\n",
-           default_figures[job->program].step);
+    printf("\n");
+    fp = cli_report_begin(&report, stdout, 0);
+    fprintf(fp, "time: per %s; network alone: traffic between hosts, without overlap\n",
+            default_figures[job->program].step);
+    cli_report_end(&report, fp);
 }
 
 static int model_report_json(const struct model_job *job)
@@ -226,10 +233,9 @@ static int cmd_cluster_model_run(int argc, char **argv)
         .synopsis = "[options]",
         .about =
             "Predicts the speed of a program on many hosts from figures of the machine: the speed of one GPU, PCIe, and the network, which bench_world measures. docs/cluster.md lists what was measured and what is assumed.",
-        .examples =
-            "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
-            "  stdcl cluster-model --of life -n 2^18 --gpus-per-host 4 --network 12.5e9 --rate 20e12\n"
-            "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
+        .examples = "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
+                    "  stdcl cluster-model --of life -n 2^18 --network 12.5e9 --rate 20e12\n"
+                    "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
         .options = options,
     };
     if (cli_parse(&usage, argc, argv, &status))

@@ -326,7 +326,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
             "  stdcl life identify gun\n"
-            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n"
+            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 -n 300 -o highlife.mp4\n"
             "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines\n",
         .options = options,
         .combinations = life_combinations,

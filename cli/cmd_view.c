@@ -9,6 +9,7 @@
 #include "usage.h"
 #include "view_job.h"
 
+#include "formats/life.h"
 #include "formats/npy.h"
 
 #include <stdbool.h>
@@ -44,7 +45,7 @@ static opener *opener_of(const char *file)
         if (cli_has_suffix(file, of[i].suffix))
             return of[i].open;
     if (life_pattern_is_named(file))
-        return view_cells_open;
+        return view_life_open;
     return has_velocities(file) ? view_speeds_open : view_bodies_open;
 }
 
@@ -93,6 +94,8 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     struct cli_option options[] = {
         CLI_STRING('o', "output", "FILE.html", &job->page,
                    "self-contained page, which needs neither a server nor a network"),
+        CLI_U64('n', "generations", "N", &job->generations, 1, (uint64_t)1 << 32,
+                "generations of a pattern in a page or a recording (default 500)"),
         CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
                  "frames or generations per second; 0: unlimited"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
@@ -108,7 +111,8 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
                     "  stdcl view collision.view -o collision.html\n"
                     "  stdcl view snap-*.hdf5\n"
                     "  stdcl view small-steps.view large-steps.view\n"
-                    "  stdcl view gun.rle\n",
+                    "  stdcl view gun.rle\n"
+                    "  stdcl view gun.rle -o gun.html\n",
         .options = options,
         .combinations = view_combinations,
         .operands = &job->file,
@@ -126,27 +130,29 @@ static int cmd_view_work(struct view_job *job)
 {
     const bool records = job->page || (job->window.record && !job->window.wanted);
     find_shipped_pattern(job);
-    if (!records && job->file.n == 1 && opener_of(job->file.item[0]) == view_cells_open)
-        return view_life_play(job);
-    int status = open_files(job);
+    const int status = open_files(job);
     if (status != CLI_DONE)
         return status;
+    const bool plays = !records && opener_of(job->file.item[0]) == view_life_open;
+    if (job->generations && (plays || opener_of(job->file.item[0]) != view_life_open))
+        return cli_wrong("--generations needs a pattern of Life, and -o FILE.html or --record");
+    if (plays)
+        return view_life_play(job);
     cli_interrupt_catch();
     if (job->page)
         return view_page(job);
-    return records ? view_record(job, job->window.record) : view_play(job);
+    return records ? job->record(job, job->window.record) : view_play(job);
 }
 
 static int cmd_view_run(int argc, char **argv)
 {
-    struct view_job job = {.window = {.pace = {.speed = 25}}};
+    struct view_job job = {.window = {.pace = {.speed = 25}}, .record = view_record};
     int status;
     if (cmd_view_parse(&job, argc, argv, &status))
         status = cmd_view_work(&job);
     status = cli_first_failure(status, cli_window_close(&job.window));
     view_recording_close(job.recording);
     view_recording_close(job.other);
-    life_plane_free(&job.plane);
     free(job.bars.count);
     free(job.bars.expected);
     free(job.table.value);

@@ -5,9 +5,7 @@
 #include "figures.h"
 #include "files.h"
 #include "message.h"
-#include "ranks.h"
 
-#include <stdcl/world.h>
 #include <errno.h>
 #include <stdcl.h>
 #include <stddef.h>
@@ -40,8 +38,6 @@ int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const cha
         if (one == CLI_DONE)
             names->item[written++] = names->item[i];
         status = cli_first_failure(status, one);
-        if (status != CLI_DONE && world_size(cli_world) > 1)
-            return status;
     }
     names->n = written;
     return status;

@@ -33,7 +33,7 @@ int cli_figures_check(const struct cli_strings *names);
 struct gnuplot_page cli_figure_page(const struct cli_figures *figures, const char *title);
 
 /* Draw each file: draw(arg, file). Names that fail are removed, so that the report lists written
- * files. Return the first failure; with several ranks nothing is drawn after it. */
+ * files. Return the first failure. */
 int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const char *file),
                      void *arg);
 

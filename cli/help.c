@@ -23,6 +23,13 @@
 
 enum { HELP_WIDTH = 80, HELP_COLUMN = 26 };
 
+/* Columns of the text: the width of a narrower terminal, else HELP_WIDTH. */
+static size_t help_width(FILE *fp)
+{
+    const size_t columns = terminal_columns(fp);
+    return columns && columns < HELP_WIDTH ? columns : HELP_WIDTH;
+}
+
 /* Append " (default VALUE)", or nothing if the variable holds no default; see "Entries" in
  * options.h. */
 static void append_default(char *text, size_t size, const struct cli_option *o)
@@ -94,7 +101,7 @@ static void help_option(const struct cli_option *o, FILE *fp)
     fprintf(fp, "  %-*s", HELP_COLUMN - 2, left);
     if (strlen(left) + 4 > HELP_COLUMN)
         fprintf(fp, "\n%*s", HELP_COLUMN, "");
-    text_wrap(fp, right, HELP_COLUMN, HELP_WIDTH);
+    text_wrap(fp, right, HELP_COLUMN, help_width(fp));
 }
 
 static void help_combinations(const struct cli_usage *usage, FILE *fp)
@@ -105,14 +112,14 @@ static void help_combinations(const struct cli_usage *usage, FILE *fp)
     for (const struct cli_combination *c = usage->combinations; c && c->option; c++) {
         cli_combination_text(usage, c, text, sizeof text);
         fputs("  ", fp);
-        text_wrap(fp, text, 4, HELP_WIDTH);
+        text_wrap(fp, text, 4, help_width(fp));
     }
 }
 
 void cli_help(const struct cli_usage *usage, FILE *fp)
 {
     fprintf(fp, "usage: %s %s\n\n", cli_program, usage->synopsis);
-    text_wrap(fp, usage->about, 0, HELP_WIDTH);
+    text_wrap(fp, usage->about, 0, help_width(fp));
     if (usage->options->type != CLI_TYPE_GROUP)
         fputc('\n', fp);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stdcl/world.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static bool on_terminal, has_deadline;
 static size_t columns; /* of the terminal; 0: no limit */
 static volatile sig_atomic_t idle;
 static timer_t timer;
+static const char *_Atomic last_words; /* for standard output; NULL: none */
 
 /* Async-signal-safe calls only. Whether the text is written does not matter. */
 static void print_promise(void)
@@ -83,8 +85,12 @@ static void interrupt_signal(int signal_number)
 static void interrupt_deadline(int signal_number)
 {
     (void)signal_number;
-    if (caught && !polled && world_size(cli_world) == 1)
-        die_by_signal(caught);
+    if (!caught || polled || world_size(cli_world) > 1)
+        return;
+    const char *text = last_words;
+    if (text && write(STDOUT_FILENO, text, strlen(text)) < 0)
+        text = NULL; /* nobody is left to report it to */
+    die_by_signal(caught);
 }
 
 static void mask_quit(int how)
@@ -174,6 +180,11 @@ void cli_interrupt_catch(void)
 void cli_interrupt_catch_without_deadline(void)
 {
     catch_signals();
+}
+
+void cli_interrupt_last_words(const char *text)
+{
+    last_words = text;
 }
 
 void cli_interrupt_idle(void)

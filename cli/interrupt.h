@@ -21,6 +21,10 @@ void cli_interrupt_catch(void);
  * compilation. */
 void cli_interrupt_catch_without_deadline(void);
 
+/* Set the text that goes to standard output if the deadline kills the process, such as the JSON
+ * object of an interrupted run; NULL: none. Not owned: it must stay valid until it is replaced. */
+void cli_interrupt_last_words(const char *text);
+
 /* Block SIGQUIT around the first query of the driver, and restore its handler: LLVM, in drivers
  * that compile with it, installs a handler that takes SIGQUIT for a crash. A SIGQUIT in between
  * stays pending. */

@@ -119,6 +119,19 @@ int cli_json_print(const json_t *object)
     return CLI_DONE; /* main checks that standard output was written */
 }
 
+char *cli_json_text(const json_t *object)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = object ? open_memstream(&text, &size) : NULL;
+    if (!fp)
+        return NULL;
+    json_write_value(object, 0, fp);
+    fputc('\n', fp);
+    fclose(fp);
+    return text;
+}
+
 json_t *cli_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -12,6 +12,9 @@ struct json_t;
  * double back. Return an exit status. The object stays the caller's. */
 int cli_json_print(const struct json_t *object);
 
+/* Return the text that cli_json_print prints, for the caller to free; NULL: out of memory. */
+char *cli_json_text(const struct json_t *object);
+
 /* json_real, or null for a value that JSON has no notation for (NaN, infinity). */
 struct json_t *cli_json_real(double value);
 struct json_t *cli_json_reals(const double *values, size_t n);

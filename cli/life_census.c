@@ -339,15 +339,16 @@ static void print_objects(const struct census *s, FILE *fp)
     if (s->objects > MOST_LINES)
         fprintf(fp, "and %zu rarer objects; --csv FILE writes all\n", s->objects - MOST_LINES);
     if (is_life(s->job))
-        fprintf(
-            fp,
-            "published: in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search\n");
+        cli_named_line(fp, "published",
+                       "in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search");
 }
 
-static void census_report_text(const struct census *s, const char *device, FILE *fp)
+static void census_report_text(const struct census *s, const char *device, FILE *to)
 {
     const struct life_job *job = s->job;
     struct cli_text text;
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, to, 14);
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups",
             s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
@@ -372,8 +373,9 @@ static void census_report_text(const struct census *s, const char *device, FILE 
         cli_interrupt_report(s->sums.soups + s->sums.undecided, job->soups, "soups", fp);
         fprintf(fp, "%-14sunfinished soups, which live longer than most, are not counted\n", "");
     }
-    fprintf(fp, "\n");
-    print_objects(s, fp);
+    cli_report_end(&report, fp);
+    fprintf(to, "\n");
+    print_objects(s, to);
 }
 
 static int census_report(const struct census *s)
@@ -442,9 +444,7 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
         return status;
     if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
         return status;
-    status = cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
-    if (status != CLI_DONE)
-        return status;
+    cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
     if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)

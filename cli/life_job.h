@@ -80,6 +80,7 @@ struct life_job {
     struct cli_outputs outputs;
     struct cli_window window;
     struct cli_sums sums;                 /* population, for the view */
+    double named;                         /* time when objects were named for the view */
     struct life_states_kept *states_kept; /* life_edit.c; NULL: none */
 
     /* Results and state of the run. */

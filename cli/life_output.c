@@ -190,12 +190,12 @@ int life_output_frame(struct life_job *job)
 {
     struct life_cells cells;
     struct drawn drawn = {.job = job};
-    int status = get_whole_grid(job, &cells, &drawn.pattern);
+    const int status = get_whole_grid(job, &cells, &drawn.pattern);
     if (status != CLI_DONE)
         return status;
-    status = cli_outputs_frame(&job->outputs, draw_grid, &drawn);
+    cli_outputs_frame(&job->outputs, draw_grid, &drawn);
     free_whole_grid(&cells, &drawn.pattern);
-    return status;
+    return CLI_DONE;
 }
 
 /* ---- At the end. ----------------------------------------------------------------------------- */
@@ -317,21 +317,23 @@ int life_output_finish(struct life_job *job)
     struct life_cells cells = {0};
     struct life_pattern p = {0};
     int status = CLI_DONE;
-    if (job->interrupted && job->outputs.frames_done < job->outputs.frames) {
+    const bool at_start = job->interrupted && life_job_generation(job) == job->started;
+    if (job->interrupted && !at_start && job->outputs.frames_done < job->outputs.frames) {
         status = life_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
     }
     const bool drawn = life_picture_is_dressed(job) || job->figures.names.n;
     if (status == CLI_DONE && (drawn || (job->outputs.n && needs_states(job))))
         status = get_whole_grid(job, &cells, &p);
-    const bool at_start = job->interrupted && life_job_generation(job) == job->started;
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
         struct cli_output *o = &job->outputs.item[i];
         if (!o->left_out && !cli_output_keeps_older(o, at_start))
-            status = cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
+            cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
     }
-    if (status == CLI_DONE && cli_ranks_first())
-        status = cli_outputs_keep_status(&job->outputs, NULL, life_figures_draw(job, &p));
+    cli_outputs_keep_older(&job->figures.names, at_start);
+    if (status == CLI_DONE)
+        cli_outputs_keep_status(&job->outputs, NULL,
+                                cli_ranks_first() ? life_figures_draw(job, &p) : CLI_DONE);
     free_whole_grid(&cells, &p);
     return status;
 }

@@ -34,6 +34,10 @@ int life_lines_visit(struct life_job *job, const char *population);
 /* life_view.c. open: open the view, if wanted; visit: between batches; end: the last frame. */
 int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
+
+/* life_objects.c: name the objects among up to 2,000 cells for viewers, at most twice a second
+ * while the run is not paused. */
+void life_objects_show(struct life_job *job, uint64_t population);
 int life_view_end(struct life_job *job);
 int life_view_stay(struct life_job *job);
 

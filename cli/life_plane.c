@@ -533,6 +533,7 @@ static void write_plane_outputs(struct plane *p)
             cli_output_keeps_older(o, at_start) ? CLI_DONE : finish_plane_output(p, o);
         cli_outputs_keep_status(&job->outputs, o, status);
     }
+    cli_outputs_keep_older(&job->figures.names, at_start);
     cli_outputs_keep_status(&job->outputs, NULL, draw_plane_figures(p));
 }
 

@@ -236,6 +236,8 @@ static int show_regions(void *arg, int last)
                                  population, n, cells);
     if (status == 0 && counts)
         view_add_row(job->window.view, (const double[]){(double)(job->epoch + now), value});
+    if (status == 0 && counts && world_size(cli_world) == 1)
+        life_objects_show(job, population);
     for (int i = 0; i < n; i++)
         free(body[i]);
     return status == 0 || life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);

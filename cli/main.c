@@ -8,10 +8,12 @@
 #include "interrupt.h"
 #include "message.h"
 #include "ranks.h"
+#include "text.h"
 #include "usage.h"
 #include "window.h"
 
 #include "core/outfile.h"
+#include "core/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,17 +35,25 @@ static const struct cli_command *const commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+enum { COMMAND_COLUMN = 16 };
+
 static void print_overview(FILE *fp)
 {
+    const size_t columns = terminal_columns(fp);
     fputs("usage: stdcl COMMAND [options]\n\n"
           "Simulations and tools on OpenCL devices: GPUs, or any CPU.\n\n",
           fp);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(fp, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs(
-        "\n'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.\n"
-        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C.\n",
-        fp);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        fprintf(fp, "  %-*s", COMMAND_COLUMN - 2, commands[i]->name);
+        text_wrap(fp, commands[i]->summary, COMMAND_COLUMN, columns);
+    }
+    fputc('\n', fp);
+    text_wrap(
+        fp,
+        "'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.",
+        0, columns);
+    text_wrap(fp, "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C.", 0,
+              columns);
 }
 
 static int unknown_command(const char *name)

@@ -77,6 +77,7 @@ struct matmul_job {
     size_t runs;                         /* completed runs of the current engine */
     bool interrupted, timed_out, failed; /* failed: an engine failed */
     bool output_done;                    /* -o is written */
+    char *last_words;                    /* JSON of a product that cannot be cancelled */
     int unwritten;                       /* exit status of the first file that failed */
     struct matmul_outcome *outcome;
     size_t outcomes;
@@ -109,6 +110,9 @@ void matmul_job_header(FILE *fp, void *arg);
 
 /* matmul_ranks.c: collective; error of some rows of C per rank; -1 after clerror_set. */
 int matmul_job_error(struct matmul_job *job, double *error);
+
+/* matmul_report.c: prepare the JSON object of a run that is killed in its next product. */
+void matmul_job_prepare_report(struct matmul_job *job);
 
 /* matmul_view.c. open: open the view, if wanted; visit: after an outcome; end: the last frame. */
 int matmul_view_open(struct matmul_job *job);

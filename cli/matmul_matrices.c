@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
+#include "interrupt.h"
 #include "common.h"
 #include "alloc.h"
 #include "message.h"
@@ -293,6 +294,8 @@ void matmul_job_free(struct matmul_job *job)
             free(arrays[i]);
     free(job->before);
     free(job->outcome);
+    cli_interrupt_last_words(NULL);
+    free(job->last_words);
     if (job->context)
         clcontext_destroy(job->context);
     cli_strings_free(&job->engines);

@@ -73,14 +73,30 @@ static json_t *all_outcomes_json(const struct matmul_job *job)
 }
 
 /* A run may be interrupted before its engine has an outcome: null stands for the results. */
-static int matmul_report_json(const struct matmul_job *job)
+static json_t *matmul_json(const struct matmul_job *job, bool interrupted)
 {
     const struct matmul_outcome none = {
         .kind = job->kinds[0], .seconds = NAN, .gflops = NAN, .peak_percent = NAN, .error = NAN};
     json_t *report = job->compare || job->sweep
                          ? all_outcomes_json(job)
                          : outcome_json(job, job->outcomes ? &job->outcome[0] : &none);
-    json_object_set_new(report, "interrupted", json_boolean(job->interrupted));
+    json_object_set_new(report, "interrupted", json_boolean(interrupted));
+    return report;
+}
+
+void matmul_job_prepare_report(struct matmul_job *job)
+{
+    char *const before = job->last_words;
+    json_t *report = job->common.json ? matmul_json(job, true) : NULL;
+    job->last_words = cli_json_text(report);
+    cli_interrupt_last_words(job->last_words);
+    json_decref(report);
+    free(before);
+}
+
+static int matmul_report_json(const struct matmul_job *job)
+{
+    json_t *report = matmul_json(job, job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

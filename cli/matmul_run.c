@@ -357,6 +357,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
         .kind = kind, .block = block, .error = NAN, .gflops = NAN, .peak_percent = NAN};
     job->timed_out = false;
     job->runs = 0;
+    matmul_job_prepare_report(job);
     cli_progress_start(&job->progress, "%", 100, job->common.quiet);
     const int status = run_kind(job, &o);
     cli_progress_end(&job->progress);

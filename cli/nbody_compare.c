@@ -265,14 +265,18 @@ static void compare_report_text(const struct nbody_job *job, const struct compar
     struct cli_text text;
     struct text_table *table =
         text_table_create("~kernel|>time|>interactions/s|>speed-up|>2of the limit|>1rms error");
-    printf("%-14s%s\n", "device", device);
-    printf("%-14s%zu, from %s, %s precision, softening %g\n", "bodies", job->n,
-           job->input ? job->input : nbody_model_names[job->model],
-           nbody_precision_names[job->precision], job->eps);
-    printf("%-14s%s\n", "limit",
-           c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "unknown");
-    printf("%-14s%zu bodies against plain C; rounding error up to %s\n\n", "checked", c->samples,
-           cli_text_number(&text, 2, c->rung[0].tolerance));
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, stdout, 14);
+    fprintf(fp, "%-14s%s\n", "device", device);
+    fprintf(fp, "%-14s%zu, from %s, %s precision, softening %g\n", "bodies", job->n,
+            job->input ? job->input : nbody_model_names[job->model],
+            nbody_precision_names[job->precision], job->eps);
+    fprintf(fp, "%-14s%s\n", "limit",
+            c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "unknown");
+    fprintf(fp, "%-14s%zu bodies against plain C; rounding error up to %s\n", "checked", c->samples,
+            cli_text_number(&text, 2, c->rung[0].tolerance));
+    cli_report_end(&report, fp);
+    printf("\n");
     for (int k = 0; k < rungs_timed(c); k++) {
         const struct rung *r = &c->rung[k];
         text_table_add(table, "%s", rung_name(k));

@@ -311,8 +311,7 @@ static int run_and_report(struct ensemble *e)
         return status;
     if ((status = ensemble_judge(e)) != CLI_DONE)
         return status;
-    if ((status = ensemble_output_finish(e)) != CLI_DONE)
-        return status;
+    ensemble_output_finish(e);
     if ((status = ensemble_report(e)) != CLI_DONE)
         return status;
     return ensemble_view_stay(e);

@@ -297,7 +297,7 @@ int ensemble_output_visit(struct ensemble *e, bool end)
 
 /* ---- At the end. ----------------------------------------------------------------------------- */
 
-int ensemble_output_finish(struct ensemble *e)
+void ensemble_output_finish(struct ensemble *e)
 {
     struct nbody_job *job = e->job;
     for (size_t i = 0; i < job->outputs.n; i++) {
@@ -307,12 +307,10 @@ int ensemble_output_finish(struct ensemble *e)
             status = nbody_bodies_write(job, &e->bodies_out, nbody_ensemble_steps(e->engine), o);
         else if (o->kind == CLI_OUTPUT_TABLE && csv_close(&e->energies.csv) < 0)
             status = cli_failed_call(NULL);
-        status = cli_outputs_keep_status(&job->outputs, o, status);
-        if (status != CLI_DONE)
-            return status;
+        cli_outputs_keep_status(&job->outputs, o, status);
     }
     const bool failed = job->elements && csv_close(&e->orbits.csv) < 0;
-    return cli_outputs_keep_status(&job->outputs, NULL, failed ? cli_failed_call(NULL) : CLI_DONE);
+    cli_outputs_keep_status(&job->outputs, NULL, failed ? cli_failed_call(NULL) : CLI_DONE);
 }
 
 void ensemble_output_discard(struct ensemble *e)

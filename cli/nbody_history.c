@@ -429,27 +429,27 @@ static int write_structure(struct nbody_job *job)
                                                    : write_structure_csv(job);
 }
 
-/* Write a file, if wanted. If that fails, the name becomes NULL and is not reported. */
-static int end_file(struct nbody_job *job, const char **name, int (*write)(struct nbody_job *))
+/* Write a file, if wanted. If it fails, or an older file is kept, the name becomes NULL and is not
+ * reported. */
+static void end_file(struct nbody_job *job, const char **name, bool at_start,
+                     int (*write)(struct nbody_job *))
 {
+    struct cli_strings names = {.n = *name ? 1 : 0, .item = name};
+    cli_outputs_keep_older(&names, at_start);
+    *name = names.n ? *name : NULL;
     const int status = *name ? write(job) : CLI_DONE;
     if (status != CLI_DONE)
         *name = NULL;
-    return cli_outputs_keep_status(&job->outputs, NULL, status);
+    cli_outputs_keep_status(&job->outputs, NULL, status);
 }
 
-int nbody_history_finish(struct nbody_job *job)
+void nbody_history_finish(struct nbody_job *job, bool at_start)
 {
-    int status = end_file(job, &job->structure, write_structure);
-    if (status != CLI_DONE)
-        return status;
-    status =
-        cli_outputs_keep_status(&job->outputs, NULL, cli_figures_draw(&job->plots, draw_plot, job));
-    if (status != CLI_DONE)
-        return status;
-    if ((status = end_file(job, &job->event_file, nbody_events_write)) != CLI_DONE)
-        return status;
-    return end_file(job, &job->elements, nbody_orbits_write);
+    end_file(job, &job->structure, at_start, write_structure);
+    cli_outputs_keep_older(&job->plots, at_start);
+    cli_outputs_keep_status(&job->outputs, NULL, cli_figures_draw(&job->plots, draw_plot, job));
+    end_file(job, &job->event_file, at_start, nbody_events_write);
+    end_file(job, &job->elements, at_start, nbody_orbits_write);
 }
 
 void nbody_history_report(const struct nbody_job *job, FILE *fp)

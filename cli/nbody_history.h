@@ -40,7 +40,7 @@ int nbody_structure_find(
     const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
     struct nbody_structure *s); /* for the bodies fetched last; -1 with clerrno */
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d);
-int nbody_history_finish(struct nbody_job *job);
+void nbody_history_finish(struct nbody_job *job, bool at_start);
 void nbody_history_report(const struct nbody_job *job, FILE *fp);
 void nbody_history_free(struct nbody_job *job);
 

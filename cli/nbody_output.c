@@ -215,7 +215,8 @@ int nbody_output_frame(struct nbody_job *job)
     if (nbody_state(job->engine, job->bodies.pos,
                     job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
         return cli_failed_call(NULL);
-    return cli_outputs_frame(&job->outputs, draw_current_bodies, job);
+    cli_outputs_frame(&job->outputs, draw_current_bodies, job);
+    return CLI_DONE;
 }
 
 /* ---- At the end. ----------------------------------------------------------------------------- */
@@ -281,12 +282,6 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
     return CLI_DONE;
 }
 
-static int draw_figures(struct nbody_job *job)
-{
-    const int status = cli_outputs_keep_status(&job->outputs, NULL, nbody_figures_draw(job));
-    return status == CLI_DONE ? nbody_history_finish(job) : status;
-}
-
 /* A failed output keeps its status in job->outputs, and the remaining outputs follow. */
 int nbody_output_finish(struct nbody_job *job)
 {
@@ -294,22 +289,24 @@ int nbody_output_finish(struct nbody_job *job)
     if ((job->outputs.n || job->figures.n || job->plots.n) &&
         (status = nbody_bodies_fetch(job)) != CLI_DONE)
         return status;
-    if ((job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
+    const bool at_start = job->interrupted && job->total > 0 && nbody_steps(job->engine) == 0;
+    if ((job->interrupted || *job->stopped) && !at_start &&
+        job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
         if (status != CLI_DONE)
             return status;
     }
-    const bool at_start = job->interrupted && job->total > 0 && nbody_steps(job->engine) == 0;
     for (size_t i = 0; i < job->outputs.n; i++) {
         struct cli_output *o = &job->outputs.item[i];
         if (o->left_out || cli_output_keeps_older(o, at_start))
             continue;
-        status = cli_outputs_keep_status(&job->outputs, o, finish_nbody_output(job, o));
-        if (status != CLI_DONE)
-            return status;
+        cli_outputs_keep_status(&job->outputs, o, finish_nbody_output(job, o));
     }
-    return draw_figures(job);
+    cli_outputs_keep_older(&job->figures, at_start);
+    cli_outputs_keep_status(&job->outputs, NULL, nbody_figures_draw(job));
+    nbody_history_finish(job, at_start);
+    return CLI_DONE;
 }
 
 void nbody_output_discard(struct nbody_job *job)

@@ -22,6 +22,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
+#include <stdcl/view.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,4 +241,74 @@ int nbody_speeds_write(const struct nbody_job *job, const char *file)
     find_speed_distribution(&p, job->bodies.n, body);
     free(body);
     return write_profile(job, &p, false, file);
+}
+
+/* ---- The window. ----------------------------------------------------------------------------- */
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void find_median(size_t n, const float (*pos)[3], double median[3])
+{
+    float *line = cli_alloc(n, sizeof *line);
+    for (int c = 0; c < 3; c++) {
+        for (size_t i = 0; i < n; i++)
+            line[i] = pos[i][c];
+        qsort(line, n, sizeof *line, compare_floats);
+        median[c] = (double)line[n / 2];
+    }
+    free(line);
+}
+
+/* Radii about `centre`, or speeds, of a sample; the sample has the mass of all visible bodies. */
+static struct profile_body *sort_sample(const struct nbody_job *job, size_t n,
+                                        const uint32_t *which, const float (*vector)[3],
+                                        const double centre[3])
+{
+    struct profile_body *body = cli_alloc(n, sizeof *body);
+    for (size_t i = 0; i < n; i++) {
+        const double x = (double)vector[i][0] - centre[0], y = (double)vector[i][1] - centre[1],
+                     z = (double)vector[i][2] - centre[2];
+        body[i] = (struct profile_body){hypot(hypot(x, y), z), job->bodies.mass[which[i]] *
+                                                                   (double)job->window.bodies /
+                                                                   (double)n};
+    }
+    qsort(body, n, sizeof *body, compare_profile_bodies);
+    return body;
+}
+
+void nbody_profiles_show(const struct nbody_job *job, size_t n, const uint32_t *which,
+                         const float (*pos)[3], const float (*vel)[3])
+{
+    struct distribution p[2] = {{.bins = 0}};
+    char unit[2][64], title[2][128];
+    double centre[3];
+    find_median(n, pos, centre);
+    struct profile_body *body = sort_sample(job, n, which, pos, centre);
+    find_density(&p[0], n, body);
+    free(body);
+    body = sort_sample(job, n, which, vel, (const double[3]){0});
+    find_speed_distribution(&p[1], n, body);
+    free(body);
+    units_mass_density(&job->units, unit[0], sizeof unit[0]);
+    units_label(title[0], sizeof title[0], "Mass density", unit[0]);
+    units_speed(&job->units, unit[1], sizeof unit[1]);
+    snprintf(title[1], sizeof title[1], "Distribution of speeds");
+    const struct view_profile shown[2] = {{.title = title[0],
+                                           .x = "radius about the median",
+                                           .unit = job->units.length,
+                                           .logarithmic = 1,
+                                           .bins = p[0].bins,
+                                           .edge = p[0].edge,
+                                           .value = p[0].value},
+                                          {.title = title[1],
+                                           .x = "speed",
+                                           .unit = unit[1],
+                                           .bins = p[1].bins,
+                                           .edge = p[1].edge,
+                                           .value = p[1].value}};
+    view_show_profiles(job->window.view, nbody_time(job->engine), 2, shown);
 }

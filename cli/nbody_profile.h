@@ -4,6 +4,9 @@
 #ifndef STDCL_CLI_NBODY_PROFILE_H
 #define STDCL_CLI_NBODY_PROFILE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct nbody_job;
 
 /* Check the name of a plot of a distribution before the run: .csv, or a suffix of gnuplot's. Return
@@ -15,5 +18,10 @@ int nbody_profile_check(const char *file);
  * after printing a message. */
 int nbody_profile_write(const struct nbody_job *job, const double centre[3], const char *file);
 int nbody_speeds_write(const struct nbody_job *job, const char *file);
+
+/* Show viewers both distributions of a fair sample of bodies: n of them, by their indices. Radii
+ * are about the median of x, of y and of z, which outliers do not move. */
+void nbody_profiles_show(const struct nbody_job *job, size_t n, const uint32_t *which,
+                         const float (*pos)[3], const float (*vel)[3]);
 
 #endif

@@ -10,6 +10,7 @@
 #include "nbody_camera.h"
 #include "nbody_options.h"
 #include "nbody_output.h"
+#include "nbody_profile.h"
 #include "nbody_run.h"
 
 #include "core/clock.h"
@@ -29,7 +30,10 @@ static const char *const columns[] = {
     "",     NULL};
 
 static const double SHOWN_STEPS = 100;
-enum { MOST_PLACES = 512 }; /* positions of a path between two frames, of all bodies */
+enum {
+    MOST_PLACES = 512,      /* positions of a path between two frames, of all bodies */
+    UNASKED_BODIES = 200000 /* in a frame without viewers; their usual number */
+};
 
 /* Bodies shown, with their masses and groups. */
 struct shown {
@@ -178,6 +182,8 @@ static int choose_sample(struct nbody_job *job, size_t *count)
     struct nbody_sample *s = &job->sample;
     const size_t bodies = nbody_bodies(job->engine);
     uint64_t wanted = view_bodies_wanted(job->window.view), n;
+    if (!wanted) /* the last frame waits for viewers to come */
+        wanted = job->window.bodies < UNASKED_BODIES ? job->window.bodies : UNASKED_BODIES;
     if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
         return -1;
     if (wanted > s->wanted || bodies != s->bodies) {
@@ -273,6 +279,26 @@ static int show_sample(void *arg, int last)
     return view_show_points(job->window.view, &points) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+enum { PROFILED_MOST = 16384, PROFILED_LEAST = 200 }; /* bodies of distributions */
+
+/* Distributions of a sample, which rank 0 computes from the positions and velocities. */
+static int show_profiles(struct nbody_job *job)
+{
+    struct nbody_sample *s = &job->sample;
+    size_t count;
+    if (job->collide || job->window.bodies < PROFILED_LEAST)
+        return CLI_DONE;
+    if (choose_sample(job, &count) != 0)
+        return cli_failed_call(NULL);
+    count = count < PROFILED_MOST ? count : PROFILED_MOST;
+    if (nbody_positions(job->engine, count, s->which, s->pos, s->vel) < 0)
+        return cli_failed_call(NULL);
+    if (job->window.view && count >= PROFILED_LEAST)
+        nbody_profiles_show(job, count, s->which, (const float(*)[3])s->pos,
+                            (const float(*)[3])s->vel);
+    return CLI_DONE;
+}
+
 static int show_energies(struct nbody_job *job)
 {
     const double began = seconds_now();
@@ -282,8 +308,9 @@ static int show_energies(struct nbody_job *job)
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
     nbody_view_row(job, &d);
+    const int status = show_profiles(job);
     cli_window_sums_made(&job->sums, began);
-    return CLI_DONE;
+    return status;
 }
 
 int nbody_view_visit(struct nbody_job *job)

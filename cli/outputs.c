@@ -192,29 +192,27 @@ static int numbered_frame(const struct cli_outputs *outputs, size_t i,
     return status;
 }
 
-int cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status)
+void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status)
 {
-    if (status == CLI_DONE)
-        return CLI_DONE;
+    if (world_reduce_status(cli_world, status == CLI_DONE ? 0 : -1) == 0)
+        return;
     if (o)
         o->left_out = true;
+    status = status == CLI_DONE ? CLI_FAILED : status; /* another rank's failure */
     outputs->status = cli_first_failure(outputs->status, status);
-    return world_size(cli_world) > 1 ? status : CLI_DONE;
 }
 
-int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const char *), void *job)
+void cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const char *), void *job)
 {
-    int status = CLI_DONE;
-    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
+    for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
         if (!cli_output_is_drawn(o) || o->left_out)
             continue;
-        status =
-            o->piped ? film_frame(outputs, o, draw, job) : numbered_frame(outputs, i, draw, job);
-        status = cli_outputs_keep_status(outputs, o, status);
+        cli_outputs_keep_status(outputs, o,
+                                o->piped ? film_frame(outputs, o, draw, job)
+                                         : numbered_frame(outputs, i, draw, job));
     }
     outputs->frames_done++;
-    return status;
 }
 
 void cli_outputs_remove_stale(const struct cli_outputs *outputs)
@@ -252,17 +250,37 @@ int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
     return CLI_DONE;
 }
 
-bool cli_output_keeps_older(struct cli_output *o, bool at_start)
+/* True if rank 0 has an `older` file of this name: a warning says that it is kept. */
+static bool older_is_kept(const char *file, bool older)
 {
-    if (!at_start || o->kind == CLI_OUTPUT_FILM || o->kind == CLI_OUTPUT_SERIES)
-        return false;
-    bool older = o->replaces; /* by rank 0, since writing is collective */
     if (world_broadcast(cli_world, 0, &older, sizeof older) != 0 || !older)
         return false;
-    o->left_out = true;
     if (cli_ranks_first())
-        cli_warn("%s: the older file is kept, because no step was made", o->file);
+        cli_warn("%s: the older file is kept, because no step was made", file);
     return true;
+}
+
+bool cli_output_keeps_older(struct cli_output *o, bool at_start)
+{
+    if (!at_start || o->kind == CLI_OUTPUT_SERIES || !older_is_kept(o->file, o->replaces))
+        return false;
+    picture_film_discard(o->film);
+    o->film = NULL;
+    o->left_out = true;
+    return true;
+}
+
+void cli_outputs_keep_older(struct cli_strings *names, bool at_start)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        struct stat old;
+        const char *file = names->item[i];
+        const bool older = at_start && stat(file, &old) == 0 && S_ISREG(old.st_mode);
+        if (!at_start || !older_is_kept(file, older))
+            names->item[left++] = file;
+    }
+    names->n = left;
 }
 
 /* ---- Report. --------------------------------------------------------------------------------- */

@@ -77,15 +77,14 @@ int cli_outputs_prepare(struct cli_outputs *outputs);
  * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
-/* Keep the exit status of writing an output (NULL: of another file). Return CLI_DONE, so that the
- * remaining outputs and the report follow. With several ranks, which write files together, return
- * the failure instead: they end at the first one. */
-int cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
+/* Keep the exit status of writing an output (NULL: of another file) in outputs->status; the
+ * remaining outputs and the report follow. Collective: if one rank fails, all ranks do. */
+void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
 
 /* Draw the next frame of all pictures and films: draw(job, file), once per file. After a failed
  * frame a picture or film gets no more frames, and the run continues. */
-int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file),
-                      void *job);
+void cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file),
+                       void *job);
 
 /* Finish an output after writing it, or after it `failed`: a file abandoned after Ctrl-C is left
  * out and sets *interrupted. */
@@ -94,6 +93,10 @@ int cli_output_end(struct cli_output *o, int failed, bool *interrupted);
 /* True if an older file keeps its place, because the run was interrupted `at_start`, before its
  * first step: a warning says so, and the output is left out. */
 bool cli_output_keeps_older(struct cli_output *o, bool at_start);
+
+/* cli_output_keeps_older for figures and other files that are written once, at the end: remove the
+ * names of older files from the list. Collective. */
+void cli_outputs_keep_older(struct cli_strings *names, bool at_start);
 
 /* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
  * a series comes from one run. */

@@ -5,8 +5,7 @@
  *   view_page.c      --record and -o: a recording, a page without a server
  *   view_recorded.c  recordings
  *   view_bodies.c    files of bodies, a series
- *   view_life.c      playing patterns of Life
- *   view_cells.c     patterns of Life as one picture, for recordings and pages
+ *   view_life.c      patterns of Life
  *   view_tables.c    velocities as a histogram of speeds; the table of a sweep
  * SPDX-License-Identifier: MIT
  */
@@ -16,28 +15,31 @@
 #include "options.h"
 #include "window.h"
 
-#include "formats/life.h"
-
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Frames a second while files are recorded, the most of view_options.rate. */
+enum { VIEW_RECORDED_RATE = 240 };
 
 struct view_job {
     /* From the command line. */
     struct cli_strings file;
     struct cli_window window;
     const char *page;
+    uint64_t generations; /* of a pattern, in a page or a recording; 0: not given */
     bool quiet;
 
     size_t frames, frame;
     /* Send frame job->frame to job->window.view; return an exit status. */
     int (*show)(void *job, int last);
+    /* Record all frames in order. */
+    int (*record)(struct view_job *job, const char *file);
     struct view_options about;
 
     /* One member per kind of file. */
     view_recording *recording, *other; /* other: overlaid; NULL: none */
-    struct life_plane plane;
     struct {
         uint32_t n;
         double top;
@@ -53,17 +55,17 @@ struct view_job {
     const char **heads;
 };
 
-/* Read the files and set `about`, `frames` and `show`. Return an exit status, after printing a
- * message. */
+/* Read the files and set `about`, `frames` and `show`; for a pattern of Life, set `record`. Return
+ * an exit status, after printing a message. */
 int view_recorded_open(struct view_job *job);
 int view_bodies_open(struct view_job *job);
-int view_cells_open(struct view_job *job);
+int view_life_open(struct view_job *job);
 int view_speeds_open(struct view_job *job);
 int view_sweep_open(struct view_job *job);
 
 int view_play(struct view_job *job);
 int view_life_play(const struct view_job *job);          /* a pattern, as a run that goes on */
-int view_record(struct view_job *job, const char *file); /* all frames in order */
+int view_record(struct view_job *job, const char *file); /* a `record` by `show` */
 int view_page(struct view_job *job);
 
 #endif

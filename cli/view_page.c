@@ -17,7 +17,10 @@
 static int write_page(const struct view_job *job, const char *recording)
 {
     struct outfile out;
-    if (outfile_open(&out, job->page) < 0)
+    view_recording *r = view_recording_open(recording);
+    const size_t frames = r ? view_recording_frames(r) : 0;
+    view_recording_close(r);
+    if (!r || outfile_open(&out, job->page) < 0)
         return cli_failed_call(NULL);
     if (view_write_page(out.fp, recording) < 0) {
         (void)outfile_check(&out); /* the reason, if writing failed */
@@ -28,8 +31,7 @@ static int write_page(const struct view_job *job, const char *recording)
     if (outfile_commit(&out) < 0)
         return cli_failed_call(NULL);
     if (!job->quiet)
-        printf("%s: a page with %zu frame%s\n", job->page, job->frames,
-               job->frames == 1 ? "" : "s");
+        printf("%s: a page with %zu frame%s\n", job->page, frames, frames == 1 ? "" : "s");
     return CLI_DONE;
 }
 
@@ -37,7 +39,7 @@ int view_record(struct view_job *job, const char *file)
 {
     job->about.frames = job->frames;
     job->window.record = file;
-    job->window.rate = 240;
+    job->window.rate = VIEW_RECORDED_RATE;
     job->window.budget = 100;
     int status = cli_window_open(&job->window, &job->about);
     for (job->frame = 0; status == CLI_DONE && job->frame < job->frames && !cli_interrupted();
@@ -58,7 +60,7 @@ int view_page(struct view_job *job)
     if (outfile_folder(folder, sizeof folder, "view", within) < 0)
         return cli_failed_call(NULL);
     snprintf(file, sizeof file, "%s/%s", folder, within[0]);
-    int status = view_record(job, file);
+    int status = job->record(job, file);
     if (status == CLI_DONE && cli_interrupted())
         status = cli_interrupt_status(CLI_FAILED);
     if (status == CLI_DONE)

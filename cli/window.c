@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 static const double POLL_SECONDS = 0.1,  /* between polls for Ctrl-C */
-    SOON_SECONDS = 0.01;                 /* between polls for the delivery of a frame */
+    SOON_SECONDS = 0.01,                 /* between polls for the delivery of a frame */
+    SHORT_SECONDS = 0.001;               /* between polls for a free slot */
 static const double VIEWER_SECONDS = 30, /* wait of an interactive run for its first viewer */
     GREET_SECONDS = 5,                   /* wait for the first frame of viewers */
     DELIVER_SECONDS = 2,                 /* wait for the last frame of viewers, */
@@ -223,6 +224,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
         return CLI_DONE;
     w->seek = -1;
     w->frames = about->frames;
+    w->shown.step = w->every ? -1 : 0;
     if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
@@ -397,6 +399,8 @@ static double seconds_to_wait(struct cli_window *w, double step)
         return SOON_SECONDS;
     if (w->seek >= 0)
         return 0;
+    if (w->every)
+        return step > w->shown.step ? fmax(view_due_in(w->view), SHORT_SECONDS) : 0;
     if (w->pace.paused)
         return is_stopped(w, step) ? POLL_SECONDS : 0;
     if (w->pace.speed <= 0)
@@ -417,6 +421,8 @@ static bool is_frame_due(struct cli_window *w, double step, bool waits)
 {
     const double now = seconds_now(), rate = w->rate > 0 ? w->rate : 30;
     const bool news = step > w->shown.step && now >= w->shown.time + 1 / rate;
+    if (w->every && step <= w->shown.step)
+        return false;
     if (!view_due(w->view) && !(waits && news && !w->pace.paused && view_viewers(w->view)))
         return false;
     w->shown.time = now;
@@ -462,6 +468,8 @@ uint64_t cli_window_batch(const struct cli_window *w, uint64_t step, uint64_t wa
     double most = 0x1p62;
     if (!w->open)
         return wanted;
+    if (w->every)
+        return 1;
     if (w->agreed.paused && w->agreed.stop > (double)step)
         most = w->agreed.stop - (double)step;
     else if (w->agreed.speed > 0)

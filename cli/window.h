@@ -42,6 +42,7 @@ struct cli_window {
 
     bool interactive;      /* a person at a terminal asked for the view; on rank 0 */
     bool again;            /* a viewer asked for the run once more, after its end */
+    bool every;            /* each step is a frame, however long it waits */
     bool plays;            /* stdcl view, which writes no files */
     cli_window_edit *edit; /* carries out viewers' changes of a paused run; NULL: none is offered */
     bool open, ended;      /* ended: the run came to its end, which a failed run does not */

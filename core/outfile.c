@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- The table of temporary files. ----------------------------------------------------------- */
@@ -36,6 +37,9 @@ enum { SLOTS = 64 };
 /* The process that owns a slot; 0: free; -1: being filled in. Apart from the slots, which cover
  * 64 pages of memory, and usually are all free. */
 static atomic_int slot_owner[SLOTS];
+
+/* A child process that writes the file, and would create it again; 0: none. */
+static atomic_int slot_writer[SLOTS];
 
 static struct slot {
     ino_t inode;               /* after the rename, a file of the old name is another program's */
@@ -65,6 +69,7 @@ static int slot_register(const char *path, const char *const *within)
 
 static void slot_free(int slot)
 {
+    atomic_store(&slot_writer[slot], 0);
     atomic_store(&slot_owner[slot], 0);
 }
 
@@ -105,11 +110,23 @@ static void end_making(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+/* Async-signal-safe. */
+static void slot_end_writer(int slot)
+{
+    const int writer = atomic_exchange(&slot_writer[slot], 0);
+    if (writer > 0 && kill(writer, SIGKILL) == 0)
+        while (waitpid(writer, NULL, 0) < 0 && errno == EINTR)
+            ;
+}
+
 void outfile_unlink_all(void)
 {
     int before = errno;
     for (int left = 1000; atomic_load(&making) > 0 && left > 0; left--)
         poll(NULL, 0, 1);
+    for (int i = 0; i < SLOTS; i++)
+        if (atomic_load(&slot_owner[i]) == (int)getpid())
+            slot_end_writer(i);
     for (int i = 0; i < SLOTS; i++)
         if (slot_is_ours(i) && !slots[i].within)
             unlink(slots[i].path);
@@ -644,6 +661,12 @@ int outfile_open(struct outfile *out, const char *name)
     memset(out, 0, sizeof *out);
     return together ? open_together(out, name, together)
                     : open_alone(out, nowhere ? "/dev/null" : name);
+}
+
+void outfile_set_writer(const struct outfile *out, pid_t child)
+{
+    if (out->temporary)
+        atomic_store(&slot_writer[out->slot], (int)child);
 }
 
 /* ---- Closing. -------------------------------------------------------------------------------- */

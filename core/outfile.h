@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,6 +98,11 @@ int outfile_commit(struct outfile *out);
 
 /* Close and remove the temporary file. Does nothing for a zeroed struct. */
 void outfile_discard(struct outfile *out);
+
+/* Name a child process that writes this file; 0: it has closed the file. A signal that ends the
+ * program kills the child before it removes the file, which the child might create again. Set 0
+ * before waitpid: afterwards the number may be another process's. */
+void outfile_set_writer(const struct outfile *out, pid_t child);
 
 /* Create a folder stdcl-WORD-XXXXXX in $TMPDIR or /tmp and write its path. A signal that ends the
  * program removes it, as outfile_folder_remove does, with the files named in `within`, a NULL-

@@ -145,8 +145,9 @@ static pid_t start_quietly(char *const argv[], int input, int complaints)
     return code ? -1 : child;
 }
 
-/* Run argv. Return its wait status, or -1 with errno if it did not start. */
-static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
+/* Run argv, which writes `out` (NULL: no file). Return its wait status, or -1 with errno if it did
+ * not start. */
+static int run_quietly(char *const argv[], const struct outfile *out, char message[MESSAGE_SIZE])
 {
     int ends[2];
     if (make_pipe(ends) < 0)
@@ -154,8 +155,12 @@ static int run_quietly(char *const argv[], char message[MESSAGE_SIZE])
     const pid_t child = start_quietly(argv, -1, ends[1]);
     const int code = errno;
     close(ends[1]);
+    if (child >= 0 && out)
+        outfile_set_writer(out, child);
     if (child >= 0)
         film_listen_to(ends[0], message);
+    if (child >= 0 && out)
+        outfile_set_writer(out, 0);
     close(ends[0]);
     errno = code;
     return child < 0 ? -1 : film_wait_for(child);
@@ -200,9 +205,10 @@ static void add_encoding(struct command *c, const char *file, bool h264)
     film_add(c, "-movflags", "+faststart", "-f", "mp4", NULL);
 }
 
-static int encode(const char *pattern, const char *file, const char *target, unsigned count,
+static int encode(const char *pattern, const char *file, const struct outfile *out, unsigned count,
                   unsigned fps, bool h264, char message[MESSAGE_SIZE])
 {
+    const char *target = out->temporary ? out->temporary : file;
     char rate[16], frames[16], output[PATH_MAX + 2];
     struct command c = {.argc = 0};
     snprintf(rate, sizeof rate, "%u", fps);
@@ -212,7 +218,7 @@ static int encode(const char *pattern, const char *file, const char *target, uns
              "-start_number", "1", "-i", pattern, "-frames:v", frames, NULL);
     add_encoding(&c, file, h264);
     film_add(&c, output, NULL);
-    return run_quietly(c.argv, message);
+    return run_quietly(c.argv, out, message);
 }
 
 /* True if ffmpeg exited with 0 and wrote all of the film. Without -xerror, and in some versions
@@ -264,10 +270,9 @@ int picture_join(const char *file, unsigned count, unsigned fps)
         free(pattern);
         return -1;
     }
-    const char *target = out.temporary ? out.temporary : file;
-    int status = encode(pattern, file, target, count, fps ? fps : USUAL_FPS, true, message);
+    int status = encode(pattern, file, &out, count, fps ? fps : USUAL_FPS, true, message);
     if (status > 0 && WIFEXITED(status) && is_called(file, ".mp4"))
-        status = encode(pattern, file, target, count, fps ? fps : USUAL_FPS, false, message);
+        status = encode(pattern, file, &out, count, fps ? fps : USUAL_FPS, false, message);
     free(pattern);
     if (film_is_whole(&out, status, message))
         return outfile_commit(&out);
@@ -295,7 +300,7 @@ static bool has_h264(void)
     film_add(&c, "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i",
              "color=s=64x64:d=0.04", "-frames:v", "1", "-pix_fmt", "yuv420p", "-c:v", "libx264",
              "-f", "null", "/dev/null", NULL);
-    return run_quietly(c.argv, message) == 0;
+    return run_quietly(c.argv, NULL, message) == 0;
 }
 
 static pid_t start_film(const struct picture_film *f, unsigned fps, int input, int complaints)
@@ -339,6 +344,7 @@ struct picture_film *picture_film_open(const char *file, unsigned fps)
         clerror_set(code, "%s: ffmpeg cannot be started: %s", file, strerror(code));
         return NULL;
     }
+    outfile_set_writer(&f->out, f->child);
     snprintf(f->entry, sizeof f->entry, "/dev/fd/%d", f->frames);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &f->before);
     return f;
@@ -354,6 +360,7 @@ static int end_film(struct picture_film *f, char message[MESSAGE_SIZE])
 {
     close(f->frames);
     film_listen_to(f->complaints, message);
+    outfile_set_writer(&f->out, 0);
     close(f->complaints);
     sigaction(SIGPIPE, &f->before, NULL);
     return film_wait_for(f->child);

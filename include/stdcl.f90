@@ -159,6 +159,8 @@ module stdcl
   integer(c_int), parameter :: VIEW_CAN_RULE = 256
   integer(c_int), parameter :: VIEW_INSTANTS = 32
   integer(c_int), parameter :: VIEW_REGIONS = 9
+  integer(c_int), parameter :: VIEW_PROFILES = 4
+  integer(c_int), parameter :: VIEW_PROFILE_BINS = 64
   integer(c_int), parameter :: VIEW_PAUSE = 0
   integer(c_int), parameter :: VIEW_RUN = 1
   integer(c_int), parameter :: VIEW_STEP = 2
@@ -170,6 +172,7 @@ module stdcl
   integer(c_int), parameter :: VIEW_RULE = 8
   integer(c_int), parameter :: VIEW_PUT_BYTES = 1536
   integer(c_int), parameter :: VIEW_RULE_BYTES = 512
+  integer(c_int), parameter :: VIEW_OBJECTS_BYTES = 256
   integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
   integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
   integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
@@ -851,6 +854,16 @@ module stdcl
     integer(c_size_t) :: instants = 0
     type(c_ptr) :: path_time = c_null_ptr
     type(c_ptr) :: path = c_null_ptr
+  end type
+
+  type, bind(C) :: view_profile
+    type(c_ptr) :: title = c_null_ptr
+    type(c_ptr) :: x = c_null_ptr
+    type(c_ptr) :: unit = c_null_ptr
+    integer(c_int) :: logarithmic = 0
+    integer(c_size_t) :: bins = 0
+    type(c_ptr) :: edge = c_null_ptr
+    type(c_ptr) :: value = c_null_ptr
   end type
 
   type, bind(C) :: world_options
@@ -1995,6 +2008,13 @@ module stdcl
       type(c_ptr) :: life_identify
       type(c_ptr), value :: lf
       integer(c_int64_t), value :: limit
+    end function
+    function life_identify_cells(rule, cells, others) bind(C)
+      import
+      type(c_ptr) :: life_identify_cells
+      character(kind=c_char), intent(in), optional :: rule(*)
+      type(life_cells), intent(in), optional :: cells
+      integer(c_int64_t), optional :: others(*)
     end function
     subroutine life_identity_free(identity) bind(C)
       import
@@ -3326,6 +3346,12 @@ module stdcl
       type(c_ptr), value :: v
       real(c_double), intent(in), optional :: box(*)
     end subroutine
+    subroutine view_set_objects(v, step, names) bind(C)
+      import
+      type(c_ptr), value :: v
+      integer(c_int64_t), value :: step
+      character(kind=c_char), intent(in), optional :: names(*)
+    end subroutine
     subroutine view_set_rule(v, rule) bind(C)
       import
       type(c_ptr), value :: v
@@ -3367,6 +3393,14 @@ module stdcl
       integer(c_int) :: view_show_points
       type(c_ptr), value :: v
       type(view_points), intent(in), optional :: points
+    end function
+    function view_show_profiles(v, time, n, profile) bind(C)
+      import
+      integer(c_int) :: view_show_profiles
+      type(c_ptr), value :: v
+      real(c_double), value :: time
+      integer(c_size_t), value :: n
+      type(view_profile), intent(in), optional :: profile
     end function
     function view_show_recorded(v, r, frame) bind(C)
       import

@@ -644,14 +644,3 @@ struct life_identity *life_identify(life *lf, uint64_t limit)
     life_identity_free(s.id);
     return NULL;
 }
-
-void life_identity_free(struct life_identity *identity)
-{
-    if (!identity)
-        return;
-    for (size_t i = 0; i < identity->objects; i++)
-        free((char *)identity->object[i].code);
-    free(identity->object);
-    free((char *)identity->code);
-    free(identity);
-}

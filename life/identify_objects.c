@@ -20,7 +20,10 @@ enum {
     NEAR = 4,
     MOST_CLUSTERED = 1 << 16, /* cells */
     LONGEST_PERIOD = 1 << 14, /* of an object */
-    CLUSTER_MARGIN = 16       /* around the cells of a cluster that is traced */
+    CLUSTER_MARGIN = 16,      /* around the cells of a cluster that is traced */
+    /* Limits while objects are named in a running grid. */
+    SHORT_PERIOD = 1 << 10, /* of an object */
+    SMALL_WORDS = 4         /* of the box around a cluster */
 };
 
 /* ---- Clusters. ------------------------------------------------------------------------------- */
@@ -96,6 +99,8 @@ struct separation {
     size_t *parent;
     struct cluster *cluster;
     size_t n;
+    size_t words;     /* largest box of a cluster */
+    uint64_t longest; /* longest period */
 };
 
 /* Box around the cells with root `root`. */
@@ -155,10 +160,10 @@ static bool see_stationary(struct separation *s, size_t root, const struct clust
     const long long across =
         c->right - c->left > c->bottom - c->top ? c->right - c->left : c->bottom - c->top;
     const size_t words = (size_t)(across + 2 * CLUSTER_MARGIN) / 64 + 1;
-    if (words > CENSUS_MOST_WORDS)
+    if (words > s->words)
         return false;
     uint64_t *box = cluster_cells(s, root, c, words);
-    const bool done = box && census_sort(&s->sorter, words, box, LONGEST_PERIOD);
+    const bool done = box && census_sort(&s->sorter, words, box, s->longest);
     s->sorter.no_memory |= !box;
     free(box);
     return done;
@@ -246,7 +251,7 @@ static int name_whole(struct separation *s, struct life_identity *id)
 
 int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id)
 {
-    struct separation s = {.cells = now};
+    struct separation s = {.cells = now, .words = CENSUS_MOST_WORDS, .longest = LONGEST_PERIOD};
     const struct life_family *rule = &lf->rule;
     if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->b0 ||
         now->n > MOST_CLUSTERED || census_rule_make(&s.rule, rule->text) < 0)
@@ -264,4 +269,83 @@ int identify_objects(life *lf, const struct identify_cells *now, struct life_ide
     free(s.parent);
     free(s.cluster);
     return status < 0 ? clerror_set(ENOMEM, "life: out of memory for the objects of a pattern") : 0;
+}
+
+void life_identity_free(struct life_identity *identity)
+{
+    if (!identity)
+        return;
+    for (size_t i = 0; i < identity->objects; i++)
+        free((char *)identity->object[i].code);
+    free(identity->object);
+    free((char *)identity->code);
+    free(identity);
+}
+
+/* ---- Cells as they are. ---------------------------------------------------------------------- */
+
+static int cells_of_rectangle(const struct life_cells *from, struct identify_cells *to)
+{
+    size_t live = 0;
+    for (size_t y = 0; y < from->height; y++)
+        for (size_t x = 0; x < from->width; x++)
+            live += from->word[y * from->stride + x / 64] >> x % 64 & 1;
+    to->cell = malloc((live + 1) * sizeof *to->cell);
+    for (size_t y = 0; y < from->height && to->cell; y++)
+        for (size_t x = 0; x < from->width; x++)
+            if (from->word[y * from->stride + x / 64] >> x % 64 & 1)
+                to->cell[to->n++] = (struct identify_cell){(long long)x, (long long)y, 1};
+    return to->cell ? 0 : -1;
+}
+
+/* Name each cluster by itself, and return the number of those that are no object. */
+static uint64_t name_clusters(struct separation *s)
+{
+    uint64_t others = 0;
+    join_near_cells(s->cells, s->parent, NEAR);
+    for (size_t i = 0; i < s->cells->n; i++)
+        s->parent[i] = cluster_root(s->parent, i);
+    for (size_t i = 0; i < s->cells->n; i++) {
+        if (s->parent[i] != i)
+            continue;
+        struct cluster c = cluster_box(s, i);
+        if (see_spaceship(s, i, &c) || see_stationary(s, i, &c)) {
+            census_soup_counts(&s->sorter, 0);
+        } else {
+            census_soup_forgotten(&s->sorter);
+            others++;
+        }
+    }
+    return others;
+}
+
+struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
+                                          uint64_t *others)
+{
+    struct separation s = {.words = SMALL_WORDS, .longest = SHORT_PERIOD};
+    struct identify_cells now = {.n = 0};
+    struct life_identity *id = calloc(1, sizeof *id);
+    if (!id || census_rule_make(&s.rule, rule) < 0) {
+        free(id);
+        return id ? NULL : (clerror_set(ENOMEM, "life: out of memory for an identity"), NULL);
+    }
+    s.cells = &now;
+    int status = cells_of_rectangle(cells, &now);
+    s.parent = malloc((now.n + 1) * sizeof *s.parent);
+    status = status == 0 && s.parent && census_sorter_make(&s.sorter, &s.rule) == 0 ? 0 : -1;
+    if (status == 0) {
+        id->kind = LIFE_OBJECTS;
+        id->least = id->most = now.n;
+        id->mean = (double)now.n;
+        *others = name_clusters(&s);
+        status = s.sorter.no_memory ? -1 : list_separated(&s.sorter, id);
+    }
+    census_sorter_free(&s.sorter);
+    free(s.parent);
+    free(now.cell);
+    if (status == 0)
+        return id;
+    life_identity_free(id);
+    clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
+    return NULL;
 }

@@ -19,6 +19,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -365,6 +366,73 @@ static void interrupt_leaves_json_report(void **state)
     }
 }
 
+/* A product of 64 rows is one piece, which takes longer than the deadline: the command is killed,
+ * and has printed its JSON object. */
+static void interrupt_leaves_json_report_of_long_product(void **state)
+{
+    int status, other = -1;
+    (void)state;
+    const int end = terminal(&other);
+    said[0] = 0;
+    const pid_t child = start_in_terminal(
+        "matmul -m 64 -n 12000 -k 12000 --engine cpu-blocked --block 8 --json", false, other);
+    clockid_t clock;
+    assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
+    while (interrupt_clock_seconds(clock) < 2.5 && waitpid(child, &status, WNOHANG) == 0) {
+        listen_to_output(end);
+        usleep(10000);
+    }
+    kill(child, SIGINT);
+    for (; waitpid(child, &status, WNOHANG) == 0; listen_to_output(end))
+        usleep(10000);
+    close(end);
+    close(other);
+    json_t *report = json_load_file("out", 0, NULL);
+    print_message("wait status %d\n", status);
+    assert_true(report && json_is_true(json_object_get(report, "interrupted")));
+    json_decref(report);
+}
+
+/* A run that is interrupted before its first step replaces no file of an earlier run. */
+static void interrupt_at_start_keeps_older_files(void **state)
+{
+    static const struct row row = {
+        .arguments = "nbody -n 2^18 --method direct --steps=9 -o older.tab "
+                     "--structure older.json --plot energy.svg --figure older.svg",
+        .worked = 0.2};
+    static const char *const files[] = {"older.tab", "older.json", "energy.svg", "older.svg"};
+    const size_t without_figures = 2;
+    int status, other = -1;
+    (void)state;
+    const bool draws = system("command -v gnuplot >/dev/null") == 0;
+    const size_t n = draws ? sizeof files / sizeof *files : without_figures;
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "%.*s",
+             draws ? INT_MAX : (int)(strstr(row.arguments, " --plot") - row.arguments),
+             row.arguments);
+    for (size_t i = 0; i < n; i++) {
+        FILE *fp = fopen(files[i], "w");
+        assert_true(fp && fputs("older\n", fp) >= 0 && fclose(fp) == 0);
+    }
+    const int end = terminal(&other);
+    said[0] = 0;
+    const pid_t child = start_in_terminal(arguments, false, other);
+    clockid_t clock;
+    assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
+    wait_for_progress(&row, child, clock, end);
+    kill(child, SIGINT);
+    for (; waitpid(child, &status, WNOHANG) == 0; listen_to_output(end))
+        usleep(10000);
+    close(end);
+    close(other);
+    for (size_t i = 0; i < n; i++) {
+        struct stat info;
+        if (stat(files[i], &info) < 0 || info.st_size != 6 ||
+            (WIFEXITED(status) && !strstr(said, files[i])))
+            fail_msg("%s: %lld bytes\n%s", files[i], (long long)info.st_size, said);
+    }
+}
+
 static int enter_interrupt_folder(void **state)
 {
     static char folder[] = "/tmp/stdcl-interrupt-XXXXXX", cache[sizeof folder + 6];
@@ -377,7 +445,7 @@ static int enter_interrupt_folder(void **state)
 
 static int leave_interrupt_folder(void **state)
 {
-    if (system("rm -rf out a.bin e.csv cache") != 0)
+    if (system("rm -rf out a.bin e.csv older.* energy.svg cache") != 0)
         return -1;
     return chdir("/") == 0 ? rmdir(*state) : -1;
 }
@@ -390,9 +458,13 @@ int main(int argc, char **argv)
         return 1;
     }
     command = path;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupt_ends_every_command_in_time),
-                                       cmocka_unit_test(duration_of_tree_follows_from_steps),
-                                       cmocka_unit_test(interrupt_abandons_slow_output),
-                                       cmocka_unit_test(interrupt_leaves_json_report)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interrupt_ends_every_command_in_time),
+        cmocka_unit_test(duration_of_tree_follows_from_steps),
+        cmocka_unit_test(interrupt_abandons_slow_output),
+        cmocka_unit_test(interrupt_leaves_json_report),
+        cmocka_unit_test(interrupt_leaves_json_report_of_long_product),
+        cmocka_unit_test(interrupt_at_start_keeps_older_files),
+    };
     return cmocka_run_group_tests(tests, enter_interrupt_folder, leave_interrupt_folder);
 }

@@ -128,6 +128,40 @@ static void terminal_fits_comparisons(void **state)
     expect_shown("precision");
 }
 
+static void terminal_fits_other_reports(void **state)
+{
+    static const struct {
+        const char *words[8], *shown;
+    } runs[] = {
+        {{"nbody", "-n", "512", "--compare", NULL}, "rounding error"},
+        {{"life", "census", "--soups", "20", NULL}, "Life-Like"},
+        {{"cluster-model", "--of", "life", NULL}, "without overlap"},
+        {{"--help", NULL}, "cluster-model"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        expect_narrow(80, runs[i].words);
+        expect_narrow(60, runs[i].words);
+        expect_shown(runs[i].shown);
+    }
+}
+
+/* Examples of --help are commands to paste, which are not wrapped. */
+static void terminal_fits_options(void **state)
+{
+    static const char *const commands[] = {"nbody", "life", "gas", "matmul", "view", "tune"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const char *const words[] = {commands[i], "--help", NULL};
+        expect_narrow(80, words);
+        run_on_terminal(66, words);
+        for (char *line = strtok(shown, "\n"); line && strncmp(line, "Examples", 8) != 0;
+             line = strtok(NULL, "\n"))
+            if (printed_columns(line, strlen(line)) > 66)
+                fail_msg("stdcl %s --help, 66 columns: %s", commands[i], line);
+    }
+}
+
 /* Make one blank of each run of blanks and ends of lines in shown[]. */
 static void join_lines(void)
 {
@@ -160,6 +194,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(terminal_fits_devices),
         cmocka_unit_test(terminal_fits_reports_and_profiles),
         cmocka_unit_test(terminal_fits_comparisons),
+        cmocka_unit_test(terminal_fits_other_reports),
+        cmocka_unit_test(terminal_fits_options),
         cmocka_unit_test(terminal_fits_errors),
     };
     if (argc != 2)

@@ -8,6 +8,7 @@
 #include "deep.h"
 
 #include <jansson.h>
+#include <stdcl/view.h>
 #include <math.h>
 #include <pty.h>
 #include <signal.h>
@@ -307,6 +308,14 @@ static void life_command_writes_wide_planes(void **unused)
     snprintf(text, sizeof text, "cd '%.200s' && '%.200s' view wide.rle -q -o wide.html",
              files_folder, command);
     assert_int_equal(system(text), 0);
+    snprintf(text, sizeof text, "cd '%.200s' && '%.200s' view wide.rle -n 9 -q --record wide.view",
+             files_folder, command);
+    assert_int_equal(system(text), 0);
+    view_recording *r = view_recording_open(in_folder("wide.view"));
+    ready(r);
+    for (size_t i = 0; i < 10; i++) /* each generation is a frame */
+        assert_true(view_recording_time(r, i) == (double)i);
+    view_recording_close(r);
     put_text(in_folder("wide.lif"), "#Life 1.06\n0 0\n500000000000 1\n");
     expect_life_refused(1, "plain text has a character for each cell", "wide.lif -n 0 -o w.cells");
     put_text(in_folder("wires.rle"),

@@ -273,6 +273,30 @@ static void identify_refuses(void **unused)
     assert_string_equal(life_kind_name((enum life_kind)99), "");
 }
 
+/* Objects of Catagolue's names beside each other; a preblock, which becomes a block, is none. */
+static void identify_cells_names_objects_as_they_are(void **unused)
+{
+    static const char text[] = "x = 38, y = 3\n2o10b3o10bo10b2o$2o24bo9bo$24b3o!";
+    static const char *const wanted[] = {"xp2_7", "xq4_153", "xs4_33"};
+    struct life_pattern p;
+    uint64_t others = 99;
+    size_t found = 0;
+    (void)unused;
+    works(life_pattern_read_memory("objects", text, strlen(text), &p));
+    const struct life_cells cells = {p.columns, p.rows, p.stride, p.word};
+    struct life_identity *id = life_identify_cells("B3/S23", &cells, &others);
+    ready(id);
+    for (size_t i = 0; i < id->objects; i++)
+        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+            found += strcmp(id->object[i].code, wanted[k]) == 0 && id->object[i].count == 1;
+    assert_int_equal(found, sizeof wanted / sizeof *wanted);
+    assert_int_equal(others, 1);
+    life_identity_free(id);
+    fails_null(EINVAL, life_identify_cells("/2/3", &cells, &others));
+    fails_null(EINVAL, life_identify_cells("B0/S8", &cells, &others));
+    life_pattern_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +311,7 @@ int main(void)
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_stops_at_limit),
         cmocka_unit_test(identify_refuses),
+        cmocka_unit_test(identify_cells_names_objects_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -471,6 +471,22 @@ static void leave_after_write(void)
     exit(3);
 }
 
+/* A child that makes the file again whenever it is gone: it is killed before the file is
+ * removed. */
+static void interrupt_with_writer(void)
+{
+    struct outfile film;
+    if (outfile_open(&film, in_folder("film.txt")) < 0)
+        _exit(96);
+    const pid_t child = fork();
+    if (child == 0)
+        alarm(5);
+    for (int fd; child == 0; close(fd))
+        fd = open(film.temporary, O_WRONLY | O_CREAT, 0600);
+    outfile_set_writer(&film, child);
+    raise(SIGTERM);
+}
+
 static struct outfile last;
 
 static void commit_and_be_terminated(void)
@@ -505,6 +521,8 @@ static void outfile_interrupted_leaves_nothing(void **unused)
     status = status_of_interrupted(quit_after_write);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
     status = status_of_interrupted(commit_and_be_terminated);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    status = status_of_interrupted(interrupt_with_writer);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
     status = status_of_interrupted(leave_after_write);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);

@@ -200,6 +200,9 @@ full=
 [ -z "$full" ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
     --precision double --engine cpu-blocked -q -o full.npy
 [ -z "$full" ] || grep -q "cannot \(be written\|write .*\): File too large" err && [ -z "$(ls -A | grep full)" ] || { echo "FAILED  a full disk"; cat err; ls -A; bad=1; }
+# An output that fails on one rank ends neither the run nor the other outputs.
+! sampled || [ ! -w /dev/full ] || { job 1 "/dev/full: the disk is full" 2 $two_devices "$stdcl" nbody $pick -n 4000 --steps 3 --csv /dev/full -o kept.tab $share &&
+    grep -q "written  *kept.tab" out && [ "$(grep -vc '^#' kept.tab)" = 4000 ]; } || { echo "FAILED  outputs after one that failed"; cat out err; bad=1; }
 devices=$("$stdcl" devices --json | grep -c '"number"')
 sampled && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 ! sampled || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }

@@ -25,6 +25,13 @@ static void take_state(struct latest *s, struct view *v)
     s->states = v->states;
     memcpy(s->box_of_cells, v->box_of_cells, sizeof s->box_of_cells);
     memcpy(s->rule, v->rule, sizeof s->rule);
+    memcpy(s->objects, v->objects, sizeof s->objects);
+    s->objects_step = v->objects_step;
+    if (s->profiles_shown != v->profiles_shown) {
+        free(s->profiles);
+        s->profiles = strdup(v->profiles);
+        s->profiles_shown = v->profiles_shown;
+    }
     if (s->said != v->said) {
         s->said = v->said;
         s->level = "info";
@@ -82,4 +89,5 @@ void latest_free(struct latest *s)
         shown_free(&s->shown[kind]);
     free(s->rows.value);
     free(s->ending);
+    free(s->profiles);
 }

@@ -38,8 +38,10 @@ extern const char *const colour_names[];
 
 char *hello_text(const struct about *about, bool guest, bool live);
 char *state_text(const struct about *about, const struct view_state *state, const double box[4],
-                 const char *rule, int viewers, bool ended, bool recording);
+                 const char *rule, const char *objects, uint64_t objects_step, int viewers,
+                 bool ended, bool recording);
 char *bodies_text(const struct shown *shown); /* their positions and velocities */
+char *profiles_text(double time, size_t n, const struct view_profile *profile);
 char *say_text(const char *level, const char *text);
 char *end_text(const char *text);
 char *refused_text(const char *what, const char *why);

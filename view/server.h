@@ -58,8 +58,12 @@ struct latest {
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
     double box_of_cells[4];
-    char rule[VIEW_RULE_BYTES]; /* after a change; "": the rule of hello */
-    unsigned states;            /* number of changes of the state */
+    char rule[VIEW_RULE_BYTES];       /* after a change; "": the rule of hello */
+    char objects[VIEW_OBJECTS_BYTES]; /* names of the objects at a step */
+    uint64_t objects_step;
+    char *profiles; /* the message of the distributions; NULL: none */
+    unsigned profiles_shown;
+    unsigned states; /* number of changes of the state */
     bool closing;
     char *ending;
     unsigned says, said; /* number of log messages so far; number of the run's */
@@ -91,7 +95,7 @@ struct viewer {
     struct view_region former[FORMER]; /* rectangles requested earlier, of which neither they nor
                                           later ones were sent */
     int formers;
-    unsigned credits, states, says;
+    unsigned credits, states, says, profiles;
     uint32_t sent[KINDS];
     uint32_t bodies; /* sequence of the positions sent last as numbers */
     size_t rows_sent;

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Digits of positions, which are floats, and of the times between them. */
-enum { PATH_DIGITS = 12 };
+/* Digits of positions, which are floats, and of the times between them; of distributions. */
+enum { PATH_DIGITS = 12, PROFILE_DIGITS = 6 };
 
 static char *finished_with(json_t *object, size_t flags)
 {
@@ -196,7 +196,8 @@ char *hello_text(const struct about *about, bool guest, bool live)
 /* ---- The others. ----------------------------------------------------------------------------- */
 
 char *state_text(const struct about *about, const struct view_state *s, const double box[4],
-                 const char *rule, int viewers, bool ended, bool recording)
+                 const char *rule, const char *objects, uint64_t objects_step, int viewers,
+                 bool ended, bool recording)
 {
     json_t *o =
         json_pack("{s:s, s:b, s:f, s:b, s:i, s:b, s:o, s:o}", "type", "state", "paused", s->paused,
@@ -208,6 +209,10 @@ char *state_text(const struct about *about, const struct view_state *s, const do
         json_object_set_new(o, "box", json_pack("[f, f, f, f]", box[0], box[1], box[2], box[3]));
     if (*rule)
         json_object_set_new(o, "rule", json_words(rule));
+    if (*objects)
+        json_object_set_new(o, "objects",
+                            json_pack("{s:I, s:o}", "step", (json_int_t)objects_step, "names",
+                                      json_words(objects)));
     return finished(o);
 }
 
@@ -253,6 +258,30 @@ char *bodies_text(const struct shown *shown)
     if (shown->path.used)
         json_object_set_new(o, "path", json_path(shown));
     return finished_with(o, JSON_COMPACT | JSON_REAL_PRECISION(PATH_DIGITS));
+}
+
+static json_t *reals(const double *value, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, real(value[i]));
+    return array;
+}
+
+char *profiles_text(double time, size_t n, const struct view_profile *profile)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct view_profile *p = &profile[i];
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "title",
+                                              json_words(p->title), "x", json_words(p->x), "unit",
+                                              json_words(p->unit), "log", p->logarithmic, "edge",
+                                              reals(p->edge, p->bins + 1), "value",
+                                              reals(p->value, p->bins)));
+    }
+    return finished_with(
+        json_pack("{s:s, s:o, s:o}", "type", "profiles", "time", real(time), "list", list),
+        JSON_COMPACT | JSON_REAL_PRECISION(PROFILE_DIGITS));
 }
 
 char *say_text(const char *level, const char *text)

@@ -100,6 +100,7 @@ static int view_finish(struct view *v)
     free(v->order);
     free(v->row);
     free(v->ending);
+    free(v->profiles);
     free(v);
     return status;
 }
@@ -479,6 +480,38 @@ void view_set_rule(view *v, const char *rule)
         return;
     pthread_mutex_lock(&v->lock);
     snprintf(v->rule, sizeof v->rule, "%s", rule);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+}
+
+int view_show_profiles(view *v, double time, size_t n, const struct view_profile *profile)
+{
+    for (size_t i = 0; i < n; i++)
+        if (n > VIEW_PROFILES || profile[i].bins > VIEW_PROFILE_BINS)
+            return clerror_set(EINVAL, "view_show_profiles: at most %d of %d bins can be shown",
+                               VIEW_PROFILES, VIEW_PROFILE_BINS);
+    if (!v)
+        return 0;
+    char *text = profiles_text(time, n, profile);
+    if (!text)
+        return clerror_set(ENOMEM, "view: out of memory for %zu distributions", n);
+    pthread_mutex_lock(&v->lock);
+    free(v->profiles);
+    v->profiles = text;
+    v->profiles_shown++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+    return 0;
+}
+
+void view_set_objects(view *v, uint64_t step, const char *names)
+{
+    if (!v || (strcmp(v->objects, names) == 0 && v->objects_step == step))
+        return;
+    pthread_mutex_lock(&v->lock);
+    snprintf(v->objects, sizeof v->objects, "%s", names);
+    v->objects_step = step;
     v->states++;
     pthread_mutex_unlock(&v->lock);
     thread_wake(v);

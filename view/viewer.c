@@ -191,6 +191,8 @@ static bool next_text(struct viewer *w)
         return w->pong_due = false, viewer_text(w, pong_text(w->pong));
     if (w->says != s->says)
         return w->says = s->says, viewer_text(w, say_text(s->level, s->say));
+    if (w->profiles != s->profiles_shown && s->profiles)
+        return w->profiles = s->profiles_shown, viewer_text(w, strdup(s->profiles));
     if (w->bodies != s->shown[POINTS].sequence && about_has_orbits(&v->about) &&
         !s->shown[POINTS].raw)
         return w->bodies = s->shown[POINTS].sequence,
@@ -200,8 +202,8 @@ static bool next_text(struct viewer *w)
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule,
-                                     atomic_load(&v->viewers), s->ending,
+    return viewer_text(w, state_text(&v->about, &s->state, s->box_of_cells, s->rule, s->objects,
+                                     s->objects_step, atomic_load(&v->viewers), s->ending,
                                      v->recording && !recording_failed(v->recording)));
 }
 

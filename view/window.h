@@ -73,12 +73,16 @@ struct view {
     struct view_region region[VIEW_REGIONS];
     int regions;
     struct view_state state;
-    double box_of_cells[4];     /* left, top, right, bottom; equal: none */
-    char rule[VIEW_RULE_BYTES]; /* after a change; "": the rule of the options */
-    char say[512];              /* the run's last sentence for viewers */
-    unsigned said;              /* number of the run's sentences */
-    unsigned states;            /* number of changes of the state */
-    char *ending;               /* the run's final message; NULL: it is running */
+    double box_of_cells[4];           /* left, top, right, bottom; equal: none */
+    char rule[VIEW_RULE_BYTES];       /* after a change; "": the rule of the options */
+    char objects[VIEW_OBJECTS_BYTES]; /* names of the objects at a step */
+    uint64_t objects_step;
+    char *profiles; /* the message of the distributions; NULL: none */
+    unsigned profiles_shown;
+    char say[512];   /* the run's last sentence for viewers */
+    unsigned said;   /* number of the run's sentences */
+    unsigned states; /* number of changes of the state */
+    char *ending;    /* the run's final message; NULL: it is running */
     bool closing;
 
     /* Used by the run's thread only. */

@@ -71,6 +71,14 @@ struct life_identity {
  * some copies of the cells. ECANCELED: the plane's progress callback cancelled; ENOTSUP: another
  * engine; ERANGE: more than 2^20 live cells at the beginning; ENOMEM. */
 struct life_identity *life_identify(life *lf, uint64_t limit);
+
+/* Name the objects among the cells as they are now: a group of live cells within four columns and
+ * rows of each other is an object if it recurs within 1,024 generations by itself, at its place in
+ * a box of 224 cells, or elsewhere in one of 32. Sets `object`, `objects` and the population;
+ * *others: groups that are no object. Time is proportional to the groups, a millisecond or less for
+ * most. EINVAL: a rule without apgcodes: of more states, or with B0; ENOMEM. */
+struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
+                                          uint64_t *others);
 void life_identity_free(struct life_identity *identity);
 
 /* Return the name of a kind, such as "oscillator"; static. */

@@ -226,6 +226,19 @@ int view_show_grid(view *v, struct view_moment at, const float *value);
 /* Add a row of values to the plots, NAN if unknown; allowed at any time. */
 int view_add_row(view *v, const double *value);
 
+/* A distribution over `bins` intervals: value[k] is the mean from edge[k] to edge[k + 1]. Edges
+ * ascend. logarithmic: nonzero for two logarithmic axes; a first edge of 0 is allowed. */
+struct view_profile {
+    const char *title, *x, *unit; /* title, with the unit of values; name and unit of edges */
+    int logarithmic;
+    size_t bins; /* at most VIEW_PROFILE_BINS */
+    const double *edge, *value;
+};
+enum { VIEW_PROFILES = 4, VIEW_PROFILE_BINS = 64 };
+/* Show n distributions, at most VIEW_PROFILES, of one time, as small plots; they replace the former
+ * ones. Not recorded. EINVAL: too many; ENOMEM. */
+int view_show_profiles(view *v, double time, size_t n, const struct view_profile *profile);
+
 /* ---- Recordings. ----------------------------------------------------------------------------- */
 
 /* Open a recording; a truncated one plays up to the cut. EINVAL: not a recording, or without
@@ -298,6 +311,11 @@ void view_set_box(view *v, const double box[4]);
 
 /* Set the rule of the cells, shorter than VIEW_RULE_BYTES, after a change; viewers show it. */
 void view_set_rule(view *v, const char *rule);
+
+/* Set the names of the objects among the cells at a step, in less than VIEW_OBJECTS_BYTES, such as
+ * "2 blocks, glider"; "": none is known. Viewers show them beside the population. */
+enum { VIEW_OBJECTS_BYTES = 256 };
+void view_set_objects(view *v, uint64_t step, const char *names);
 
 /* Show a sentence of less than 512 bytes to all viewers, such as the reason why a command was not
  * carried out. It replaces one that was not sent yet. */

@@ -766,6 +766,17 @@ class view_points(Structure):  # noqa: F405
         ("path", c_void_p),
     ]
 
+class view_profile(Structure):  # noqa: F405
+    _fields_ = [
+        ("title", c_char_p),
+        ("x", c_char_p),
+        ("unit", c_char_p),
+        ("logarithmic", c_int),
+        ("bins", c_size_t),
+        ("edge", c_void_p),
+        ("value", c_void_p),
+    ]
+
 class world_options(Structure):  # noqa: F405
     _fields_ = [
         ("on_abort", CFUNCTYPE(None, c_void_p, c_char_p)),
@@ -948,6 +959,7 @@ FUNCTIONS = {
     "life_grid_text": ("life", "c_char_p, [c_void_p, c_void_p]"),
     "life_height": ("life", "c_size_t, [c_void_p]"),
     "life_identify": ("life", "POINTER(life_identity), [c_void_p, c_uint64]"),
+    "life_identify_cells": ("life", "POINTER(life_identity), [c_char_p, POINTER(life_cells), c_void_p]"),
     "life_identity_free": ("life", "None, [POINTER(life_identity)]"),
     "life_kind_name": ("life", "c_char_p, [c_int]"),
     "life_launches": ("life", "c_uint64, [c_void_p]"),
@@ -1148,12 +1160,14 @@ FUNCTIONS = {
     "view_sample_order": ("view", "c_void_p, [c_void_p]"),
     "view_say": ("view", "None, [c_void_p, c_char_p]"),
     "view_set_box": ("view", "None, [c_void_p, c_void_p]"),
+    "view_set_objects": ("view", "None, [c_void_p, c_uint64, c_char_p]"),
     "view_set_rule": ("view", "None, [c_void_p, c_char_p]"),
     "view_set_state": ("view", "None, [c_void_p, POINTER(view_state)]"),
     "view_show_bars": ("view", "c_int, [c_void_p, view_moment, c_uint32, c_double, c_void_p, c_void_p]"),
     "view_show_cells": ("view", "c_int, [c_void_p, view_moment, c_uint64, c_int, POINTER(view_cells)]"),
     "view_show_grid": ("view", "c_int, [c_void_p, view_moment, c_void_p]"),
     "view_show_points": ("view", "c_int, [c_void_p, POINTER(view_points)]"),
+    "view_show_profiles": ("view", "c_int, [c_void_p, c_double, c_size_t, POINTER(view_profile)]"),
     "view_show_recorded": ("view", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "view_tokens": ("view", "c_char_p, [c_void_p]"),
     "view_tunnel": ("view", "c_char_p, [c_void_p]"),
@@ -1346,6 +1360,8 @@ CONSTANTS = {
     "VIEW_CAN_RULE": 256,
     "VIEW_INSTANTS": 32,
     "VIEW_REGIONS": 9,
+    "VIEW_PROFILES": 4,
+    "VIEW_PROFILE_BINS": 64,
     "VIEW_PAUSE": 0,
     "VIEW_RUN": 1,
     "VIEW_STEP": 2,
@@ -1357,6 +1373,7 @@ CONSTANTS = {
     "VIEW_RULE": 8,
     "VIEW_PUT_BYTES": 1536,
     "VIEW_RULE_BYTES": 512,
+    "VIEW_OBJECTS_BYTES": 256,
     "STDCL_VERSION_MAJOR": 1,
     "STDCL_VERSION_MINOR": 0,
     "STDCL_VERSION_PATCH": 0,

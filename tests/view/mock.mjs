@@ -289,7 +289,7 @@ export function madeSweep() {
   return run;
 }
 
-export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), planets: madePlanets, life: () => madeLife(512, 384), gas: madeGas, matmul: madeSweep,
+export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), planets: madePlanets, life: () => madeLife(128, 96, { width: 512, height: 384 }), gas: madeGas, matmul: madeSweep,
   large: () => madeLife(128, 128, { width: 65536, height: 65536 }) };
 
 // ---- the server

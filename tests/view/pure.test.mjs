@@ -249,10 +249,18 @@ test("the past has a bound, and reaches back to the beginning", () => {
 });
 
 test("a population that was counted earlier is given with its generation", async () => {
-  const { aliveWords } = await web("cells.js"), counted = { step: 64, population: 1200 };
+  const { aliveWords, objectWords } = await web("cells.js"), counted = { step: 64, population: 1200 };
   assert.deepEqual(aliveWords({ step: 64, population: 5 }, counted), ["5 alive"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, counted), ["1,200 alive in generation 64"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, null), []);
+  const { profileSteps } = await web("plots.js");
+  assert.deepEqual(profileSteps({ edge: [0, 2, 3], value: [5, 1] }), [[0, 5], [2, 5], [2, 1], [3, 1]]);
+  assert.deepEqual(profileSteps({ edge: [0, 20, 100], value: [100, 0], log: true }), [[1, 2], [Math.log10(20), 2], [Math.log10(20), -Infinity], [2, -Infinity]]);
+  const objects = { step: 64, names: "2 × block, glider" };
+  assert.deepEqual(objectWords({ step: 64 }, objects, true), ["2 × block, glider"]);
+  assert.deepEqual(objectWords({ step: 99 }, objects, false), ["2 × block, glider in generation 64"]);
+  assert.deepEqual(objectWords({ step: 99 }, objects, true), [], "names of another generation would be wrong for long");
+  assert.deepEqual(objectWords({ step: 99 }, undefined, false), []);
 });
 
 test("the table as CSV: heads with units, every digit, nothing for what is not known", () => {

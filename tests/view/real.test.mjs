@@ -62,6 +62,9 @@ for (const [name, options, state] of RUNS)
     await page.waitForTimeout(500);
     assert.ok(drawn(await pixelsOf(page)) > 200);
     await shot(page, "real-" + name);
+    if (name === "nbody") // energies, and distributions
+      await until(page, () => ["Energy error", "Mass density", "Distribution of speeds"].every((title) =>
+        [...document.querySelectorAll(".plot")].some((plot) => plot.ariaLabel.startsWith(title))));
     if (name !== "matmul") {
       await page.keyboard.press(" ");
       await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
@@ -105,6 +108,7 @@ test("cells are drawn in a paused run, which goes on from them and steps back, t
   await page.mouse.move(...at(6, 25), { steps: 4 });
   await page.mouse.up();
   await says("7 alive"); // the block, and a blinker
+  await says("blinker, block");
   await page.keyboard.press(".");
   await until(page, (g) => document.querySelector("#words").textContent.includes("generation " + g.toLocaleString("en")), first + 1);
   await says("7 alive");

@@ -103,6 +103,12 @@ export function aliveWords(frame, counted) {
   return [`${formatNumber(counted.population)} alive` + (counted.step === frame.step ? "" : ` in generation ${formatNumber(counted.step)}`)];
 }
 
+// Names of the objects, of this generation or of another one. Pure.
+export function objectWords(frame, objects, paused) {
+  if (!objects || paused && objects.step !== frame.step) return [];
+  return [objects.names + (objects.step === frame.step ? "" : ` in generation ${formatNumber(objects.step)}`)];
+}
+
 // Share of a square's cells that one cell is. Pure.
 export function leastShare(frame) {
   return 0.25 ** frame.zoom;

@@ -67,7 +67,7 @@ export function drawAxes(pen, rect, what, ink) {
     label(pen, yLabels[i], left - 6, y, ink.soft, "right");
   });
   pen.font = ink.font(size);
-  const xTicks = niceTicks(x0, x1, Math.min(what.log ? x1 - x0 : 99, Math.max(2, (right - left) / 90))).filter((t) => !what.whole || Number.isInteger(t)), xTexts = what.log ? { texts: xTicks.map((t) => formatNumber(2 ** t)), power: "" } : tickTexts(xTicks);
+  const xTicks = niceTicks(x0, x1, Math.min(what.log ? x1 - x0 : 99, Math.max(2, (right - left) / 90))).filter((t) => !what.whole || Number.isInteger(t)), xTexts = what.log ? { texts: xTicks.map((t) => formatNumber((what.log === 10 ? 10 : 2) ** t)), power: "" } : tickTexts(xTicks);
   xTicks.forEach((v, i) => {
     const wide = pen.measureText(xTexts.texts[i]).width / 2;
     label(pen, xTexts.texts[i], px(v), bottom + 5, ink.soft, px(v) + wide > right + 4 ? "right" : "center", "top");

@@ -8,7 +8,7 @@ import { formatNumber, formatQuantity } from "./numbers.js";
 import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
-import { aliveWords } from "./cells.js";
+import { aliveWords, objectWords } from "./cells.js";
 import { fill, get, make, name } from "./elements.js";
 import { BodyPanel } from "./orbits.js";
 import { SpeedSlider } from "./speed_slider.js";
@@ -88,7 +88,7 @@ function drawWords() {
     if (frame.kind !== "grid" && (frame.step || !still)) words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
-    if (frame.kind === "cells") words.push(...aliveWords(frame, page.counted));
+    if (frame.kind === "cells") words.push(...aliveWords(frame, page.counted), ...objectWords(frame, state.objects, !going));
     if (frame.kind === "cells" && scene.isCoarse()) words.push(`counted in squares of ${formatNumber(2 ** frame.zoom)} × ${formatNumber(2 ** frame.zoom)} cells`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
@@ -135,8 +135,8 @@ const on = {
       bodies.update(message);
       page.trails.addPath(message.path);
     }
-    if (message.type === "say") note(message.text, message.level === "error");
-    if (message.type === "refused") note(message.text);
+    if (message.type === "profiles") page.plots?.profiles.take(message);
+    if (message.type === "say" || message.type === "refused") note(message.text, message.level === "error");
     if (message.type === "end") {
       page.end = message.text;
       note(`The run has ended: ${message.text}.`);

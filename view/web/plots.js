@@ -63,6 +63,7 @@ export class Plots {
       canvas.addEventListener("pointerleave", () => { this.over = -1; changed(); });
       return { ...plot, canvas };
     });
+    this.profiles = new Profiles(place);
   }
 
   point(canvas, x, changed) {
@@ -87,6 +88,7 @@ export class Plots {
 
   // now: the time of the picture
   draw(now, dark) {
+    this.profiles.draw(dark, this.table.titles[this.table.x].unit);
     const wide = this.plots[0].canvas.clientWidth, state = [wide, now, dark, this.over, this.table.length].join();
     if (!wide || state === this.drawn) return; // bodies move between frames, plots do not
     this.drawn = state;
@@ -169,4 +171,53 @@ export class Plots {
     if (when && left + room - 12 <= width) label(pen, when, left, 15, ink.soft);
     plot.canvas.setAttribute("aria-label", `${title || "Values"}: ` + (this.table.length ? [...texts(5), when].filter(Boolean).join(", ") : "no values yet"));
   }
+}
+
+// Distributions of one time, as small plots after the plots of rows: means over intervals, as steps.
+export class Profiles {
+  constructor(place) {
+    Object.assign(this, { place, plots: [] });
+  }
+
+  take({ time, list }) {
+    while (this.plots.length < list.length) {
+      const canvas = document.createElement("canvas");
+      canvas.setAttribute("role", "img");
+      canvas.className = "plot";
+      canvas.setAttribute("aria-label", list[this.plots.length].title);
+      this.place.append(canvas);
+      this.plots.push(canvas);
+    }
+    Object.assign(this, { time, list, drawn: "" });
+  }
+
+  draw(dark, unit) {
+    const state = [this.plots[0]?.clientWidth, dark].join();
+    if (!this.list || state === this.drawn) return;
+    this.drawn = state;
+    this.list.forEach((profile, i) => this.drawOne(this.plots[i], profile, dark, formatQuantity(this.time, unit, 4)));
+  }
+
+  drawOne(canvas, profile, dark, time) {
+    const { pen, width, height } = flatContext(canvas), ink = inkOf(canvas), { log } = profile, [colour] = LINES[dark ? "dark" : "light"];
+    const places = profileSteps(profile), xs = places.map(([x]) => x), span = [xs[0], xs.at(-1)];
+    const rect = { left: 52, top: 34, right: width - 12, bottom: height - 32 };
+    if (places.length) {
+      const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf([places.map(([, y]) => y)]), xTitle: axisTitle({ name: profile.x, unit: profile.unit }), small: true, size: 11, logY: log, log: log && 10 }, ink);
+      stroke(pen, places.map(([x, y]) => Number.isFinite(y) ? [px(x), py(y)] : null), colour, 1.6);
+    }
+    pen.font = ink.font(12, 600);
+    label(pen, profile.title, 12, 15, ink.ink);
+    const left = 24 + pen.measureText(profile.title).width, when = `at time ${time}`;
+    pen.font = ink.font(12);
+    if (left + pen.measureText(when).width < width) label(pen, when, left, 15, ink.soft);
+    canvas.setAttribute("aria-label", `${profile.title} by ${profile.x}, ${when}`);
+  }
+}
+
+// The corners of a distribution's steps, as logarithms if its axes are. An axis of logarithms begins
+// at half the second edge, and empty intervals are gaps. Pure.
+export function profileSteps({ edge, value, log }) {
+  const x = (k) => log ? Math.log10(edge[k] || edge[k + 1] / 2) : edge[k];
+  return value.flatMap((v, k) => [x(k), x(k + 1)].map((at) => [at, log ? Math.log10(v) : v]));
 }
