@@ -289,18 +289,37 @@ sampled && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0
 sampled && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
 sampled && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 
-# ---- A killed rank of Life: the cells left by the job belong to one generation, and a run resumes
-# from it.
-killed() {
+# ---- A killed rank: the job ends within ten seconds, the last checkpoint is whole, and a run resumes
+# from it with the bits of one that nothing stopped.
+killed() { # WHO FILE COMMAND...: the job writes FILE again and again
+    whom=$1 file=$2
+    shift 2
     rm -f pid.*
-    soup="--size 300x200 --soup=0.3"
-    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" life $pick $soup -n 2^40 --every-minutes 1e-5 -o kept.mc --share -q >out 2>err </dev/null &
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$@" --share -q >out 2>err </dev/null &
     launcher=$!
-    until [ -f kept.mc ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
-    strike KILL one
+    until [ -f "$file" ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
+    strike KILL "$whom"
+    since=$(date +%s)
     wait $launcher && return 1
+    [ $(($(date +%s) - since)) -le 10 ] || { echo "FAILED  the job ended late"; return 1; }
+}
+killed_life() {
+    soup="--size 300x200 --soup=0.3"
+    killed one kept.mc "$stdcl" life $pick $soup -n 2^40 --every-minutes 1e-5 -o kept.mc || return 1
     from=$("$stdcl" life $pick -p kept.mc -n 0 | sed -n 's/^generations .*, from \([0-9]*\) to.*/\1/p')
     "$stdcl" life $pick $soup -n "$from" -q -o one.mc && cmp kept.mc one.mc && echo "ok      killed, and left generation $from"
 }
-! sampled || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
+killed_nbody() { # WHO
+    model="-n 1500 --method tree"
+    rm -f kept.ckpt
+    killed "$1" kept.ckpt "$stdcl" nbody $pick $model --steps 100000000 --checkpoint kept.ckpt --every-minutes 1e-5 || return 1
+    step=$(grep -aom1 '"step": [0-9]*' kept.ckpt | tr -dc 0-9)
+    "$stdcl" nbody $pick --resume kept.ckpt --steps $((step + 2)) -q -o resumed.npy &&
+        "$stdcl" nbody $pick $model --steps $((step + 2)) -q -o one.npy && cmp one.npy resumed.npy &&
+        echo "ok      killed, and left step $step"
+}
+! sampled || killed_life || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
+for whom in one other; do
+    ! sampled 2 || killed_nbody $whom || { echo "FAILED  a checkpoint of a job that was killed"; cat out err; bad=1; }
+done
 exit $bad
