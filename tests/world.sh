@@ -147,9 +147,12 @@ for what in "-n 1501 --ic collision --method tree --steps 3 --snapshots 0.05 -o 
     grep -v '^#' one.tab >one.rows
     grep -v '^#' many.tab >many.rows
     cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv || bad=1
-    next="-i one.npy --eps 0.05 --dt 0.01 --steps 2 --method direct"
-    "$stdcl" nbody $pick $next -q -o next.npy && job 0 "" $many "$stdcl" nbody $pick $next -q --share -o parts.npy
-    cmp next.npy parts.npy || bad=1
+    for next in "one.npy --eps 0.05 --dt 0.01" "one.tipsy --eps 0.05 --dt 0.01" one.tab one.$hdf5; do # files are read by slices, too
+        sampled 2 || continue
+        next="-i $next --steps 2 --method direct"
+        "$stdcl" nbody $pick $next -q -o next.npy && job 0 "" $many "$stdcl" nbody $pick $next -q --share -o parts.npy
+        cmp next.npy parts.npy || bad=1
+    done
 done
 unset STDCL_TEST_REBALANCE
 for which in one many; do
@@ -179,8 +182,17 @@ sampled && job 1 "computes on the host, which ranks do not divide" 2 "$stdcl" nb
 sampled && job 0 "16 bodies are few: one rank would use ias15" 2 "$stdcl" nbody $pick -n 16 --until 0.1 --share
 sampled && job 0 "50 bodies are few: one rank would use the host" 2 "$stdcl" nbody -n 50 --steps 1 --share
 sampled && job 2 "start one rank only" 2 "$stdcl" nbody $pick -n 100 --compare --share
-sampled && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
-    cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
+# lonely WORDS FILE COMMAND...: rank 1 does not have the file.
+lonely() {
+    words=$1 file=$2
+    shift 2
+    job 1 "$words" 2 sh -c 'file=$0; cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
+        cp "../$file" .; } && exec "$@"' "$file" "$@"
+}
+head -c 500 one.tipsy >cut.std
+sampled 2 && job 1 "cut.std: is cut short: 500 bytes of the " 2 "$stdcl" nbody $pick -i cut.std --eps 0.05 --dt 0.01 --steps 2 --share
+sampled 2 && lonely "rank 1 on $(uname -n): it has as one.npy '" one.npy "$stdcl" nbody $pick -i one.npy --eps 0.05 --dt 0.01 --steps 2 --share
+sampled && lonely "rank 1 on $(uname -n): it has as glider.rle '" glider.rle "$stdcl" life $pick --pattern glider.rle --share
 share=
 "$two_devices" /bin/true >/dev/null 2>&1 || two_devices="" share=--share # each rank has a device of its own where there are two
 job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
