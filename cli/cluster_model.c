@@ -5,8 +5,9 @@
  * plus 27 us per device for events; 140 us for an exchange of Life's halos, of which 60 us are
  * not hidden; 52 us per launch of Life (16 generations) for any number of cells (a grid of
  * 16,384^2 takes that much longer than a large one would), and one more launch per exchange; 6.6
- * us per launch that sums received bodies. All but the last are fitted to measurements on one
- * host (docs/cluster.md). Nothing was measured on several hosts.
+ * us per launch that sums received bodies; for the tree 30 imported entries of 32 bytes per face of
+ * a domain and (bodies of the domain)^(2/3). All but the launch that sums are fitted to
+ * measurements on one host (docs/cluster.md). Nothing was measured on several hosts.
  * SPDX-License-Identifier: MIT
  */
 #include "cluster_model.h"
@@ -55,6 +56,41 @@ static void predict_nbody(const struct cluster *c, struct cluster_time *t)
     else
         t->seconds = sums + 16e-6 + events + pcie;
 }
+
+/* ---- The tree. ------------------------------------------------------------------------------- */
+
+double cluster_tree_bytes(double gpus)
+{
+    return gpus > 1 ? 125 * 1.15 : 125;
+}
+
+/* Bytes of the cells and bodies that a domain of n bodies imports, one of `domains`. Domains are
+ * ranges of the Hilbert curve: halves share one face, quarters have two, and a domain inside has
+ * six. */
+static double tree_imports(double n, double domains)
+{
+    enum { ENTRIES = 30, BYTES = 32 };
+    return ENTRIES * BYTES * fmin(log2(domains), 6) * pow(n, 2. / 3);
+}
+
+/* Imports and top-level trees pass the memory of each host, one device at a time, and are not
+ * hidden. Every domain sends 64 nodes of its top to all. */
+static int predict_tree(const struct cluster *c, struct cluster_time *t)
+{
+    enum { TOP = 64 * 32 };
+    const double hosts = cluster_hosts(c), devices = devices_per_host(c), n = c->n / c->gpus;
+    t->alone = c->n / c->rate;
+    t->mail = hosts > 1 ? (tree_imports(c->n / hosts, hosts) + TOP * c->gpus) / c->network +
+                              (2 * ceil(log2(hosts)) + 2 * fmin(hosts - 1, 26)) * c->latency
+                        : 0;
+    t->seconds = t->alone / c->gpus + t->mail;
+    if (c->gpus > 1)
+        t->seconds += 30e-6 + 27e-6 * devices +
+                      devices * (tree_imports(n, c->gpus) + TOP * c->gpus) / c->pcie;
+    return n * cluster_tree_bytes(c->gpus) > c->memory ? -1 : 0;
+}
+
+/* ---- Life. ----------------------------------------------------------------------------------- */
 
 /* Time per generation of n x n cells, in blocks of hosts, `across` of them side by side, cut
  * into strips for their GPUs. Halos of up to four launches of 16 generations, at most 1/100 of a
@@ -143,6 +179,8 @@ int cluster_predict(const struct cluster *c, struct cluster_time *t)
     *t = (struct cluster_time){0};
     if (c->program == CLUSTER_NBODY)
         predict_nbody(c, t);
+    else if (c->program == CLUSTER_TREE)
+        status = predict_tree(c, t);
     else if (c->program == CLUSTER_LIFE)
         status = predict_life(c, t);
     else if (c->program == CLUSTER_MATMUL)

@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 enum { MOST_POINTS = 64, LINES = 5 };
-static const char *const program_names[] = {"nbody", "life", "matmul", "gas", NULL};
+static const char *const program_names[] = {"nbody", "tree", "life", "matmul", "gas", NULL};
 
 /* Speed of one H200 alone, and default sizes. */
 static const struct {
@@ -29,6 +29,7 @@ static const struct {
     const char *unit, *what, *step;
 } default_figures[CLUSTER_PROGRAMS] = {
     [CLUSTER_NBODY] = {2.025e12, 0x1p22, "interactions/s", "bodies, direct sums", "step"},
+    [CLUSTER_TREE] = {504e6, 0x1p30, "bodies/s", "bodies, tree", "step"},
     [CLUSTER_LIFE] = {33.1e12, 0x1p20, "cells/s", "cells per side, in strips or blocks",
                       "generation"},
     [CLUSTER_MATMUL] = {54e12, 0x1p19, "FLOP/s", "rows and columns, double precision", "product"},
@@ -37,7 +38,7 @@ static const struct {
 
 struct model_job {
     int program;
-    double n, gpus_per_host, rate, pcie, network, latency;
+    double n, gpus_per_host, rate, memory, pcie, network, latency;
     struct cli_strings gpus;
     const char *plot;
     bool json;
@@ -52,6 +53,7 @@ static struct cluster make_cluster(const struct model_job *job, double n, double
                             .gpus = gpus,
                             .gpus_per_host = job->gpus_per_host,
                             .rate = job->rate,
+                            .memory = job->memory,
                             .pcie = job->pcie,
                             .network = job->network,
                             .latency = job->latency};
@@ -82,6 +84,14 @@ static void add_duration(struct text_table *table, double seconds)
         text_table_add(table, "%.4g ms", 1e3 * seconds);
 }
 
+/* Smallest number of GPUs that hold the bodies of a tree. */
+static double least_gpus(const struct model_job *job)
+{
+    return job->n * cluster_tree_bytes(1) <= job->memory
+               ? 1
+               : ceil(job->n * cluster_tree_bytes(2) / job->memory);
+}
+
 static void model_report_table(const struct model_job *job)
 {
     struct cli_text text;
@@ -106,7 +116,10 @@ static void model_report_table(const struct model_job *job)
         text_table_add(table, "%g", ceil(c.gpus / c.gpus_per_host));
         if (!fits) {
             for (int k = 0; k < 4; k++)
-                text_table_add(table, "%s", k == 0 ? "too few rows" : "-");
+                text_table_add(table, "%s",
+                               k > 0                       ? "-"
+                               : c.program == CLUSTER_TREE ? "too large"
+                                                           : "too few rows");
             continue;
         }
         add_duration(table, t.seconds);
@@ -117,11 +130,12 @@ static void model_report_table(const struct model_job *job)
         add_duration(table, t.mail);
     }
     cli_table_end(table, stdout, terminal_columns(stdout));
-    printf("\n");
-    fp = cli_report_begin(&report, stdout, 0);
-    fprintf(fp, "time: per %s; network alone: traffic between hosts, without overlap\n",
-            default_figures[job->program].step);
-    cli_report_end(&report, fp);
+    printf("\ntime: per %s; network alone: traffic between hosts, without overlap\n",
+           default_figures[job->program].step);
+    if (job->program == CLUSTER_TREE)
+        printf(
+            "memory: one GPU of %.4g GB holds %.3g bodies; least number of GPUs for %.3g: %.0f\n",
+            job->memory / 1e9, floor(job->memory / cluster_tree_bytes(1)), job->n, least_gpus(job));
 }
 
 static int model_report_json(const struct model_job *job)
@@ -138,11 +152,11 @@ static int model_report_json(const struct model_job *job)
                               "efficiency_percent", cli_json_real(fits ? 100 * t.efficiency : NAN),
                               "network_seconds", cli_json_real(fits ? t.mail : NAN)));
     }
-    json_t *report =
-        json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "program", "cluster-model", "of",
-                  program_names[job->program], "n", job->n, "gpus_per_host", job->gpus_per_host,
-                  "rate_per_gpu", job->rate, "pcie_bytes_per_s", job->pcie, "network_bytes_per_s",
-                  job->network, "latency_seconds", job->latency, "points", points);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "program", "cluster-model", "of",
+        program_names[job->program], "n", job->n, "gpus_per_host", job->gpus_per_host,
+        "rate_per_gpu", job->rate, "memory_bytes", job->memory, "pcie_bytes_per_s", job->pcie,
+        "network_bytes_per_s", job->network, "latency_seconds", job->latency, "points", points);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -165,7 +179,7 @@ static int draw_efficiency(const struct model_job *job)
             const struct cluster c = make_cluster(job, n, ldexp(1, i));
             struct cluster_time t;
             if (cluster_predict(&c, &t) != 0)
-                break;
+                continue;
             x[lines][points] = c.gpus;
             y[lines][points++] = fmax(100 * t.efficiency, 0.1);
         }
@@ -202,13 +216,14 @@ static int report_model(struct model_job *job)
 
 static int cmd_cluster_model_run(int argc, char **argv)
 {
-    struct model_job job = {.gpus_per_host = 8, .pcie = 55e9, .network = 45e9, .latency = 3e-6};
+    struct model_job job = {
+        .gpus_per_host = 8, .memory = 141e9, .pcie = 55e9, .network = 45e9, .latency = 3e-6};
     int status;
     struct cli_option options[] = {
         CLI_CHOICE(0, "of", "PROGRAM", &job.program, program_names, "program to predict"),
         CLI_REAL(
             'n', "size", "N", &job.n, CLI_ABOVE_0, 1e18,
-            "problem size: bodies, cells per side, rows of square matrices, or molecules (default: 2^22, 2^20, 2^19, 1e12)"),
+            "problem size: bodies (of direct sums, of the tree), cells per side, rows of square matrices, or molecules (default: 2^22, 2^30, 2^20, 2^19, 1e12)"),
         CLI_STRINGS(0, "gpus", "P", &job.gpus,
                     "total number of GPUs, repeatable (default: several from 1 to 10000)"),
         CLI_GROUP("Machines"),
@@ -216,7 +231,9 @@ static int cmd_cluster_model_run(int argc, char **argv)
                  "GPUs per host, which is one rank"),
         CLI_REAL(
             0, "rate", "NUMBER", &job.rate, CLI_ABOVE_0, DBL_MAX,
-            "speed of one GPU alone at this size, per second: interactions, cells, operations or molecules (default: an H200)"),
+            "speed of one GPU alone at this size, per second: interactions, bodies (of the tree), cells, operations or molecules (default: an H200)"),
+        CLI_REAL(0, "memory", "BYTES", &job.memory, CLI_ABOVE_0, DBL_MAX,
+                 "memory of a GPU, in bytes, which bounds the tree"),
         CLI_REAL(0, "pcie", "BYTES", &job.pcie, CLI_ABOVE_0, DBL_MAX,
                  "bandwidth between a host and each of its GPUs, each way, in bytes/s"),
         CLI_REAL(0, "network", "BYTES", &job.network, CLI_ABOVE_0, DBL_MAX,
@@ -233,9 +250,11 @@ static int cmd_cluster_model_run(int argc, char **argv)
         .synopsis = "[options]",
         .about =
             "Predicts the speed of a program on many hosts from figures of the machine: the speed of one GPU, PCIe, and the network, which bench_world measures. docs/cluster.md lists what was measured and what is assumed.",
-        .examples = "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
-                    "  stdcl cluster-model --of life -n 2^18 --network 12.5e9 --rate 20e12\n"
-                    "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
+        .examples =
+            "  stdcl cluster-model --of nbody -n 2^22 --gpus 64 --gpus 512\n"
+            "  stdcl cluster-model --of tree -n 1e12 --gpus 10000\n"
+            "  stdcl cluster-model --of life -n 2^18 --gpus-per-host 4 --network 12.5e9 --rate 20e12\n"
+            "  stdcl cluster-model --of matmul -n 131072 --plot matmul.svg\n",
         .options = options,
     };
     if (cli_parse(&usage, argc, argv, &status))

@@ -72,7 +72,7 @@ static bool needs_whole_bodies(const struct nbody_job *job)
            job->direct_energies || job->collide || job->event_rules.n || job->stop_rules.n ||
            job->stop_distance > 0 || job->structure || job->elements || job->forces ||
            job->plots.n || job->figures.n || job->window.wanted || job->window.record ||
-           *job->fields.forces || job->megno || !isnan(job->heaviest) || !(job->eps > 0);
+           *job->fields.forces || job->megno || !isnan(job->heaviest);
 }
 
 /* True if each rank may hold a slice of the bodies. Rank 0 looks at the files. */
@@ -96,7 +96,7 @@ static int generate_bodies(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = recipes[job->model].eps;
     const bool divided = n >= (size_t)world_size(cli_world) && may_divide_bodies(job) &&
-                         !nbody_model_bodies((enum nbody_model)job->model);
+                         job->eps > 0 && !nbody_model_bodies((enum nbody_model)job->model);
     *b = (struct particles){.n = n};
     if (divided)
         particles_set_part(b, n, (size_t)world_rank(cli_world), (size_t)world_size(cli_world));
@@ -116,20 +116,45 @@ static int generate_bodies(struct nbody_job *job)
     return made < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Read this rank's slice of a file, or all of it: softening and step are estimated from all bodies,
- * and most formats are read whole. 0, or -1 with an error. */
+/* True if neither the command line nor the file has a softening above 0 and a step, which are
+ * estimated from all bodies, or if the file's run had forces. */
+static bool file_needs_whole_bodies(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    const double eps = isnan(job->eps) ? particles_number(b, NOTE_softening) : job->eps,
+                 dt = isnan(job->dt) ? particles_number(b, NOTE_step) : job->dt;
+    return !(eps > 0) || isnan(dt) || b->note[NOTE_external];
+}
+
+/* Read this rank's slice of a file. 1: all ranks need all of it; -1 with an error. */
 static int read_slice(struct nbody_job *job)
 {
-    const bool divided = job->eps > 0 && !isnan(job->dt) && may_divide_bodies(job);
-    if (!divided)
-        return particles_read(job->input, &job->bodies);
+    enum { BITS = 5, WHOLE = BITS };
+    struct particles *b = &job->bodies;
     const int read = particles_read_part(job->input, (size_t)world_rank(cli_world),
-                                         (size_t)world_size(cli_world), &job->bodies);
-    uint64_t whole = read < 0 && clerrno == ENOTSUP;
-    if (world_add(cli_world, &whole, 1) != 0)
+                                         (size_t)world_size(cli_world), b);
+    uint64_t ranks[BITS + 1]; /* ranks with a bit of particles_found; with need of all bodies */
+    ranks[WHOLE] = read < 0 ? clerrno == ENOTSUP : file_needs_whole_bodies(job);
+    const int own = read == 0 ? particles_found(b) : 0;
+    for (int k = 0; k < BITS; k++)
+        ranks[k] = own >> k & 1;
+    if (world_add(cli_world, ranks, BITS + 1) != 0)
         return -1;
-    if (!whole)
-        return world_reduce_status(cli_world, read);
+    if (ranks[WHOLE])
+        return 1;
+    if (world_reduce_status(cli_world, read) != 0)
+        return -1;
+    int found = 0;
+    for (int k = 0; k < BITS; k++)
+        found |= ranks[k] ? 1 << k : 0;
+    return world_reduce_status(cli_world, particles_finish(b, found));
+}
+
+static int read_bodies(struct nbody_job *job)
+{
+    const int read = may_divide_bodies(job) ? read_slice(job) : 1;
+    if (read <= 0)
+        return read;
     particles_free(&job->bodies);
     return particles_read(job->input, &job->bodies);
 }
@@ -138,7 +163,7 @@ static int read_input_bodies(struct nbody_job *job)
 {
     struct cli_progress progress;
     show_message(&progress, job, "reading the bodies");
-    const int read = read_slice(job);
+    const int read = read_bodies(job);
     cli_progress_end(&progress);
     job->precision_noted = job->precision == NOT_GIVEN;
     return read < 0 ? cli_failed_call(NULL) : nbody_metadata_take(job);

@@ -95,7 +95,8 @@ static int hdf5_read_set(const struct hdf5_source *s, const char *name, hid_t se
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
         return clerror_set(EINVAL, "%s: the data set %s does not hold numbers", s->name, name);
     const size_t each = rows->wide ? sizeof(double) : sizeof(float);
-    if (hdf5_check_size(s, name, set, (double)rows->n * (double)columns, each) != 0)
+    const double numbers = (double)rows->n * (double)columns;
+    if (hdf5_check_size(s, name, set, numbers, numbers * (double)each) != 0)
         return -1;
     if (!(rows->data = malloc(rows->n * columns * each)))
         return clerror_set(ENOMEM, "%s: out of memory for %zu rows of %s", s->name, rows->n, name);

@@ -202,13 +202,12 @@ int hdf5_check_set(const struct hdf5_source *s, const char *name, hid_t set)
 }
 
 int hdf5_check_size(const struct hdf5_source *s, const char *name, hid_t set, double numbers,
-                    size_t each)
+                    double need)
 {
     const hid_t type = H5Dget_type(set);
     const double stored = (double)H5Dget_storage_size(set),
                  held = stored < (double)s->bytes ? stored : (double)s->bytes,
-                 wanted = numbers * (double)H5Tget_size(type), need = numbers * (double)each,
-                 left = host_memory_left();
+                 wanted = numbers * (double)H5Tget_size(type), left = host_memory_left();
     H5Tclose(type);
     if (wanted > DEFLATED_MOST * held)
         return clerror_set(EINVAL,

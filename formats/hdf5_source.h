@@ -64,10 +64,10 @@ char *hdf5_text(const struct hdf5_source *s, const char *group, const char *name
 int hdf5_check_set(const struct hdf5_source *s, const char *name, hid_t set);
 
 /* -1 with EINVAL if the file does not hold `numbers` numbers of the data set, compressed or not;
- * with ENOMEM if there is no memory for `each` bytes of each. Allows the time that reading takes.
- */
+ * with ENOMEM if there is no memory for the `need` bytes to be read. Allows the time that reading
+ * takes. */
 int hdf5_check_size(const struct hdf5_source *s, const char *name, hid_t set, double numbers,
-                    size_t each);
+                    double need);
 
 #ifdef __cplusplus
 }

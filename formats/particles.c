@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define POINTER(name) &particles_##name,
 #define LABEL(name) &particles_##name.label,
@@ -114,13 +115,11 @@ static int particles_read_file(const char *file, struct particles *p)
     return reader_open(&s, file) < 0 ? -1 : read_and_close(&s, p);
 }
 
-/* Drop arrays without information, and judge the box, unless reading failed with `status`. */
+/* Finish unless reading failed with `status`. */
 static int finish_reading(struct particles *p, int status)
 {
-    if (status == 0) {
-        particles_drop_zeros(p);
-        status = particles_check_box(p);
-    }
+    if (status == 0)
+        status = particles_finish(p, particles_found(p));
     if (status < 0)
         particles_free(p);
     return status;
@@ -137,11 +136,77 @@ int particles_read(const char *file, struct particles *p)
     return finish_reading(p, status);
 }
 
+/* ---- Reading a part. ------------------------------------------------------------------------- */
+
+/* Open a file whose format reads parts; NULL after an error. */
+static const struct particles_format *particles_open_part(struct reader *s, const char *file)
+{
+    struct stat info;
+    if (strcmp(file, "-") == 0 || (stat(file, &info) == 0 && !S_ISREG(info.st_mode))) {
+        particles_refuse_parts(file); /* opening a pipe would take its bytes */
+        return NULL;
+    }
+    if (reader_open(s, file) < 0)
+        return NULL;
+    const struct particles_format *format = particles_recognise(s);
+    if (format && s->size >= 0 && format->survey)
+        return format;
+    if (format)
+        particles_refuse_parts(file);
+    reader_close(s);
+    return NULL;
+}
+
+static int particles_survey(const char *file, struct particles *p)
+{
+    struct reader s;
+    memset(p, 0, sizeof *p);
+    const struct particles_format *format = particles_open_part(&s, file);
+    if (!format)
+        return -1;
+    const int status = format->survey(&s, p);
+    reader_close(&s);
+    if (status < 0)
+        particles_free(p);
+    else
+        p->format = format->label.name;
+    return status;
+}
+
+/* Messages number the bodies within the file: p->first is such that body p->n is body `first`. */
+static int particles_read_rows(const char *file, size_t first, size_t count, struct particles *p)
+{
+    struct reader s;
+    const struct particles_format *format = particles_open_part(&s, file);
+    if (!format)
+        return -1;
+    const size_t end = p->n + count, whole = p->first;
+    p->first = first - p->n;
+    const int status = format->read_rows(&s, first, count, p);
+    p->first = whole;
+    reader_close(&s);
+    if (status == 0 && p->n < end)
+        return clerror_set(EINVAL, "%s: is cut short: it ends before its body %zu", file,
+                           first + count - (end - p->n) + 1);
+    return status;
+}
+
+static int read_one_part(const char *name, size_t part, size_t parts, struct particles *p)
+{
+    const size_t n = particles_begin_part(name, part, parts, p);
+    return n ? particles_read_rows(name, p->first, n, p) : -1;
+}
+
 int particles_read_part(const char *file, size_t part, size_t parts, struct particles *p)
 {
-    memset(p, 0, sizeof *p);
-    int status = particles_npy_read_part(file, part, parts, p);
-    p->format = particles_npy.label.name;
+    char *first = particles_first_file(file);
+    const char *name = first ? first : file;
+    int status = particles_survey(name, p);
+    if (status == 0)
+        status = p->files > 1 ? particles_read_others_part(name, particles_survey,
+                                                           particles_read_rows, part, parts, p)
+                              : read_one_part(name, part, parts, p);
+    free(first);
     if (status < 0)
         particles_free(p);
     return status;

@@ -60,7 +60,8 @@ enum particles_also {
     PARTICLES_SOFTENING = 1,
     PARTICLES_POTENTIAL = 2,
     PARTICLES_ID = 4,
-    PARTICLES_RADIUS = 8
+    PARTICLES_RADIUS = 8,
+    PARTICLES_OUTSIDE = 16 /* no array: a body lies outside the box (particles_found) */
 };
 
 /* Primary of orbital elements: the centre of mass of all bodies before. */
@@ -105,9 +106,17 @@ struct particles {
 int particles_read(const char *file, struct particles *p);
 
 /* As particles_read, but only part `part` of `parts` nearly equal ones: p->first, p->n and p->all
- * say which. ENOTSUP, for .npy files in Fortran order, pipes, fewer bodies than parts and all other
- * formats: read all of it. */
+ * say which, and memory is proportional to the part. Text is searched from its beginning for the
+ * part's lines; other formats seek. Call particles_finish with the findings of all parts. ENOTSUP:
+ * read all of the file. The causes are pipes, fewer bodies than parts, .npy in Fortran order, text
+ * with names or orbital elements, GADGET's own formats and REBOUND's. */
 int particles_read_part(const char *file, size_t part, size_t parts, struct particles *p);
+
+/* Findings of a part; the OR of all parts decides. They are the bits of optional arrays with a
+ * number other than 0, and PARTICLES_OUTSIDE. particles_finish drops arrays without their bit, and
+ * sets p->space if all bodies lie in the box. particles_read calls both. -1: ENOMEM. */
+int particles_found(const struct particles *p);
+int particles_finish(struct particles *p, int found);
 
 /* As particles_read, from memory; `name` stands for the file in messages. */
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p);

@@ -70,6 +70,22 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
                               (double)room * (double)bytes / 1048576);
 }
 
+int particles_refuse_parts(const char *name)
+{
+    return clerror_set(ENOTSUP, "%s: cannot be read in parts", name);
+}
+
+size_t particles_begin_part(const char *name, size_t part, size_t parts, struct particles *p)
+{
+    const size_t all = p->all;
+    if (all < parts)
+        return particles_refuse_parts(name), 0;
+    particles_set_part(p, all, part, parts);
+    const size_t n = p->n;
+    p->n = 0;
+    return particles_reserve(p, n, name) < 0 ? 0 : n;
+}
+
 int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind)
 {
     char which[48];
@@ -90,26 +106,37 @@ int particles_check_body(const char *name, const struct particles *p, size_t i, 
     return 0;
 }
 
+/* True without an array. */
 static bool all_zero(const double *x, size_t n)
 {
     size_t i = 0;
     while (x && i < n && x[i] == 0)
         i++;
-    return i == n;
+    return !x || i == n;
+}
+
+int particles_found(const struct particles *p)
+{
+    return (all_zero(p->softening, p->n) ? 0 : PARTICLES_SOFTENING) |
+           (all_zero(p->potential, p->n) ? 0 : PARTICLES_POTENTIAL) |
+           (all_zero(p->radius, p->n) ? 0 : PARTICLES_RADIUS) |
+           (particles_leave_box(p) ? PARTICLES_OUTSIDE : 0);
 }
 
 static void particles_array_drop(struct particles *p, double **array, enum particles_also also)
 {
-    if (*array && all_zero(*array, p->n)) {
-        free(*array);
-        *array = NULL;
-        p->also &= ~(int)also;
-    }
+    free(*array);
+    *array = NULL;
+    p->also &= ~(int)also;
 }
 
-void particles_drop_zeros(struct particles *p)
+int particles_finish(struct particles *p, int found)
 {
-    particles_array_drop(p, &p->softening, PARTICLES_SOFTENING);
-    particles_array_drop(p, &p->potential, PARTICLES_POTENTIAL);
-    particles_array_drop(p, &p->radius, PARTICLES_RADIUS);
+    if (!(found & PARTICLES_SOFTENING))
+        particles_array_drop(p, &p->softening, PARTICLES_SOFTENING);
+    if (!(found & PARTICLES_POTENTIAL))
+        particles_array_drop(p, &p->potential, PARTICLES_POTENTIAL);
+    if (!(found & PARTICLES_RADIUS))
+        particles_array_drop(p, &p->radius, PARTICLES_RADIUS);
+    return particles_check_box(p, found & PARTICLES_OUTSIDE);
 }

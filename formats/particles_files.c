@@ -85,26 +85,35 @@ static void copy_bodies(struct particles *to, const struct particles *from, size
 /* Bodies of a file before its gas, its other bodies and its stars; 3: all. */
 static size_t kind_begin(const struct particles *p, int kind)
 {
-    return kind == 0 ? 0 : kind == 1 ? p->gas : kind == 2 ? p->n - p->star : p->n;
+    const size_t n = particles_all(p);
+    return kind == 0 ? 0 : kind == 1 ? p->gas : kind == 2 ? n - p->star : n;
+}
+
+/* Set *n to the bodies of all files, and their kinds and optional arrays in *all. */
+static int count_bodies(const char *name, const struct particles *part, size_t files,
+                        struct particles *all, size_t *n)
+{
+    *n = all->gas = all->star = 0;
+    all->also = part[0].also;
+    for (size_t k = 0; k < files; k++) {
+        *n += particles_all(&part[k]);
+        all->gas += part[k].gas;
+        all->star += part[k].star;
+        all->also &= part[k].also;
+    }
+    if (part[0].total > 0 && (double)*n != part[0].total)
+        return clerror_set(EINVAL,
+                           "%s: the %zu files of its snapshot have %zu bodies, but its header says "
+                           "%.0f",
+                           name, files, *n, part[0].total);
+    return 0;
 }
 
 static int join_files(const char *name, const struct particles *part, size_t files,
                       struct particles *all)
 {
-    size_t n = 0;
-    all->also = part[0].also;
-    for (size_t k = 0; k < files; k++) {
-        n += part[k].n;
-        all->gas += part[k].gas;
-        all->star += part[k].star;
-        all->also &= part[k].also;
-    }
-    if (part[0].total > 0 && (double)n != part[0].total)
-        return clerror_set(EINVAL,
-                           "%s: the %zu files of its snapshot have %zu bodies, but its header says "
-                           "%.0f",
-                           name, files, n, part[0].total);
-    if (particles_reserve(all, n, name) < 0)
+    size_t n;
+    if (count_bodies(name, part, files, all, &n) < 0 || particles_reserve(all, n, name) < 0)
         return -1;
     for (int kind = 0; kind < 3; kind++)
         for (size_t k = 0; k < files; k++)
@@ -158,26 +167,85 @@ static int read_all_parts(const char *file, size_t stem, const char *suffix,
     return 0;
 }
 
+/* Survey or read all files of a snapshot; *p: its first file. Return the length of the stem and its
+ * *suffix, as stem_of; 0 after an error. */
+static size_t read_parts_beside(const char *file, particles_file_reader *read,
+                                const struct particles *p, const char **suffix,
+                                struct particles **part)
+{
+    const size_t stem = stem_of(file, suffix), files = p->files;
+    *part = NULL;
+    if (!stem) {
+        clerror_set(EINVAL,
+                    "%s: is one of %zu files of a snapshot, but its name is not NAME.K or "
+                    "NAME.K.hdf5, by which the others are found",
+                    file, files);
+        return 0;
+    }
+    *part = calloc(files, sizeof **part);
+    if (*part)
+        return read_all_parts(file, stem, *suffix, read, p, *part) == 0 ? stem : 0;
+    clerror_set(ENOMEM, "%s: out of memory for %zu files", file, files);
+    return 0;
+}
+
+static void free_parts(struct particles *part, size_t files)
+{
+    for (size_t k = 0; part && k < files; k++)
+        particles_free(&part[k]);
+    free(part);
+}
+
 int particles_read_others(const char *file, particles_file_reader *read, struct particles *p)
 {
     const char *suffix;
-    const size_t stem = stem_of(file, &suffix), files = p->files;
-    if (!stem)
-        return clerror_set(EINVAL,
-                           "%s: is one of %zu files of a snapshot, but its name is not NAME.K or "
-                           "NAME.K.hdf5, by which the others are found",
-                           file, files);
-    struct particles *part = calloc(files, sizeof *part), all = {.n = 0};
-    if (!part)
-        return clerror_set(ENOMEM, "%s: out of memory for %zu files", file, files);
-    int status = read_all_parts(file, stem, suffix, read, p, part);
+    const size_t files = p->files;
+    struct particles *part, all = {.n = 0};
+    int status = read_parts_beside(file, read, p, &suffix, &part) ? 0 : -1;
     if (status == 0)
         status = join_files(file, part, files, &all);
     if (status == 0)
         take_bodies(p, &all);
-    for (size_t k = 0; k < files; k++)
-        particles_free(&part[k]);
+    free_parts(part, files);
     particles_free(&all);
-    free(part);
+    return status;
+}
+
+/* ---- A part of the bodies. ------------------------------------------------------------------- */
+
+/* Append the bodies begin .. end - 1 of a file that are among the next ones of the part *p, which
+ * ends at body `last`. *at: first of these bodies in the snapshot, and after the call the next. */
+static int read_kind(const char *name, particles_rows_reader *read_rows, size_t begin, size_t end,
+                     size_t last, size_t *at, struct particles *p)
+{
+    const size_t from = *at, n = end - begin, next = p->first + p->n;
+    *at += n;
+    if (next < from || next >= from + n || next >= last)
+        return 0;
+    const size_t most = from + n - next, left = last - next;
+    return read_rows(name, begin + (next - from), most < left ? most : left, p);
+}
+
+int particles_read_others_part(const char *file, particles_file_reader *survey,
+                               particles_rows_reader *read_rows, size_t part, size_t parts,
+                               struct particles *p)
+{
+    const char *suffix;
+    const size_t files = p->files;
+    struct particles *each;
+    const size_t stem = read_parts_beside(file, survey, p, &suffix, &each);
+    int status = stem ? count_bodies(file, each, files, p, &p->all) : -1;
+    const size_t n = status == 0 ? particles_begin_part(file, part, parts, p) : 0;
+    status = n ? 0 : -1;
+    size_t at = 0;
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t k = 0; k < files && status == 0; k++) {
+            char *name = numbered_name(file, stem, k, suffix);
+            status = name ? read_kind(name, read_rows, kind_begin(&each[k], kind),
+                                      kind_begin(&each[k], kind + 1), p->first + n, &at, p)
+                          : clerror_set(ENOMEM, "%s: out of memory for a name", file);
+            free(name);
+        }
+    free_parts(each, files);
     return status;
 }

@@ -35,6 +35,13 @@ struct particles_format {
      */
     int (*read)(struct reader *s, struct particles *p);
 
+    /* Read part of a file that is not a pipe; NULL: only all of it can be read. survey: read the
+     * metadata, gas, star and also into *p, which is empty, and the number of bodies into p->all;
+     * ENOTSUP: this file can only be read whole. read_rows, from the start of the content again:
+     * append the bodies first .. first + count - 1 to *p; its arrays have room. */
+    int (*survey)(struct reader *s, struct particles *p);
+    int (*read_rows)(struct reader *s, size_t first, size_t count, struct particles *p);
+
     /* Write bodies that particles_write has checked. Disk errors may also surface later, in
      * outfile_commit. NULL: read-only. */
     int (*write)(struct outfile *out, const struct particles *p);
@@ -63,11 +70,12 @@ double particles_value(const struct particles *p, size_t i, int column);
  * "dark", ... or NULL. */
 int particles_check_body(const char *name, const struct particles *p, size_t i, const char *kind);
 
-/* Free optional arrays without information: softenings and potentials that are all 0. */
-void particles_drop_zeros(struct particles *p);
+/* -1 with ENOTSUP: the file can only be read whole. */
+int particles_refuse_parts(const char *name);
 
-/* ---- particles_npy.c: particles_read_part for an npy file. ---- */
-int particles_npy_read_part(const char *file, size_t part, size_t parts, struct particles *p);
+/* Set p->first to the first body of part `part` of `parts` of p->all bodies, and reserve its
+ * arrays. Return its number of bodies; 0 with ENOTSUP: fewer bodies than parts; 0 with ENOMEM. */
+size_t particles_begin_part(const char *name, size_t part, size_t parts, struct particles *p);
 
 /* ---- particles_files.c: snapshots of several files. ---- */
 
@@ -79,6 +87,14 @@ char *particles_first_file(const char *file);
  * all files, last their stars. `file` is the name of the file that *p is. -1 with a message. */
 typedef int particles_file_reader(const char *file, struct particles *p);
 int particles_read_others(const char *file, particles_file_reader *read, struct particles *p);
+
+/* Read part `part` of `parts` of such a snapshot. survey and read_rows: as in struct
+ * particles_format; *p is the survey of `file`. */
+typedef int particles_rows_reader(const char *file, size_t first, size_t count,
+                                  struct particles *p);
+int particles_read_others_part(const char *file, particles_file_reader *survey,
+                               particles_rows_reader *read_rows, size_t part, size_t parts,
+                               struct particles *p);
 
 /* ---- particles_metadata.c ---- */
 
@@ -114,7 +130,10 @@ struct particles_space {
  * p->time is known. -1: ENOMEM. */
 int particles_set_space(struct particles *p, const struct particles_space *space);
 
-/* Set p->space if all bodies lie in p->box. -1: ENOMEM. */
-int particles_check_box(struct particles *p);
+/* True if a body lies outside p->box. */
+bool particles_leave_box(const struct particles *p);
+
+/* Set p->space if no body of the file lies outside p->box. -1: ENOMEM. */
+int particles_check_box(struct particles *p, bool outside);
 
 #endif

@@ -55,10 +55,10 @@ static hid_t open_set(const struct snapshot *s, int type, const char *name)
                : H5I_INVALID_HID;
 }
 
-/* Rows of a data set of `columns` numbers each; -1 after an error. The claimed size is refused if
- * the file or the memory cannot hold it. */
+/* Rows of a data set of `columns` numbers each, of which `wanted` are to be read; -1 after an
+ * error: a size that the file cannot hold, or wanted rows that the memory cannot. */
 static long long snapshot_count_rows(const struct snapshot *s, int type, const char *name,
-                                     hid_t set, hsize_t columns)
+                                     hid_t set, hsize_t columns, size_t wanted)
 {
     char path[64];
     hsize_t size[2] = {0, 1};
@@ -82,25 +82,55 @@ static long long snapshot_count_rows(const struct snapshot *s, int type, const c
     if (size[0] > INT32_MAX)
         return clerror_set(EINVAL, "%s: %s has %llu rows; at most 2^31 - 1 are read", s->name, path,
                            (unsigned long long)size[0]);
-    if (hdf5_check_size(&s->source, path, set, (double)size[0] * (double)columns, sizeof(double)) <
-        0)
+    if (hdf5_check_size(&s->source, path, set, (double)size[0] * (double)columns,
+                        (double)wanted * (double)columns * sizeof(double)) < 0)
         return -1;
     return (long long)size[0];
+}
+
+/* The bodies of a type that are to be read: the rows of its data sets, and the place of the first
+ * in the arrays of *s->p. */
+struct snapshot_rows {
+    size_t first, count, at;
+};
+
+static struct snapshot_rows rows_to_read(const struct snapshot *s, int type)
+{
+    const size_t own = s->first[type], end = own + s->n[type],
+                 first = s->begin > own ? s->begin : own, last = s->end < end ? s->end : end;
+    return first < last
+               ? (struct snapshot_rows){first - own, last - first, s->p->n + first - s->begin}
+               : (struct snapshot_rows){0};
+}
+
+static herr_t read_selection(hid_t set, hsize_t columns, hid_t kind, struct snapshot_rows rows,
+                             void *to)
+{
+    const hsize_t start[2] = {rows.first, 0}, count[2] = {rows.count, columns},
+                  numbers = rows.count * columns;
+    const hid_t stored = H5Dget_space(set), memory = H5Screate_simple(1, &numbers, NULL);
+    herr_t status = H5Sselect_hyperslab(stored, H5S_SELECT_SET, start, NULL, count, NULL);
+    if (status >= 0)
+        status = H5Dread(set, kind, memory, stored, H5P_DEFAULT, to);
+    H5Sclose(memory);
+    H5Sclose(stored);
+    return status;
 }
 
 /* 1: the data set is missing. */
 static int snapshot_read_set(const struct snapshot *s, int type, const char *name, hsize_t columns,
                              hid_t kind, void *to)
 {
+    const struct snapshot_rows wanted = rows_to_read(s, type);
     const hid_t set = open_set(s, type, name);
     if (set < 0)
         return 1;
-    const long long rows = snapshot_count_rows(s, type, name, set, columns);
+    const long long rows = snapshot_count_rows(s, type, name, set, columns, wanted.count);
     int status = rows < 0 ? -1 : 0;
     if (rows >= 0 && (size_t)rows != s->n[type])
         status = clerror_set(EINVAL, "%s: %s/%s has %lld rows, but Coordinates %zu", s->name,
                              type_names[type], name, rows, s->n[type]);
-    else if (rows > 0 && H5Dread(set, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) < 0)
+    else if (rows > 0 && read_selection(set, columns, kind, wanted, to) < 0)
         status = clerror_set(EIO, "%s: %s/%s cannot be read; the file is damaged or cut short",
                              s->name, type_names[type], name);
     H5Dclose(set);
@@ -118,17 +148,18 @@ static int survey(struct snapshot *s)
                 {"ParticleIDs", PARTICLES_ID},
                 {"Radii", PARTICLES_RADIUS}};
     struct particles *p = s->p;
+    size_t n = 0;
     p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
     for (int type = 0; type < READ_TYPES; type++) {
         const hid_t set = open_set(s, type, "Coordinates");
-        const long long rows = set < 0 ? 0 : snapshot_count_rows(s, type, "Coordinates", set, 3);
+        const long long rows = set < 0 ? 0 : snapshot_count_rows(s, type, "Coordinates", set, 3, 0);
         if (set >= 0)
             H5Dclose(set);
         if (rows < 0)
             return -1;
         s->n[type] = (size_t)rows;
-        s->first[type] = p->n;
-        p->n += s->n[type];
+        s->first[type] = n;
+        n += s->n[type];
         for (int k = 0; rows && k < 4; k++) {
             const hid_t other = open_set(s, type, sets[k].name);
             if (other < 0)
@@ -137,20 +168,23 @@ static int survey(struct snapshot *s)
                 H5Dclose(other);
         }
     }
-    if (p->n == 0)
-        return clerror_set(
-            EINVAL, "%s: has no bodies: no group PartType0 .. PartType6 with Coordinates", s->name);
-    return 0;
+    s->end = n;
+    return n > 0
+               ? 0
+               : clerror_set(EINVAL,
+                             "%s: has no bodies: no group PartType0 .. PartType6 with Coordinates",
+                             s->name);
 }
 
 static int read_masses(const struct snapshot *s, int type)
 {
-    double *mass = s->p->mass + s->first[type];
+    const struct snapshot_rows rows = rows_to_read(s, type);
+    double *mass = s->p->mass + rows.at;
     int status = snapshot_read_set(s, type, "Masses", 1, H5T_NATIVE_DOUBLE, mass);
     if (status == 1) /* SWIFT's black holes */
         status = snapshot_read_set(s, type, "DynamicalMasses", 1, H5T_NATIVE_DOUBLE, mass);
     if (status == 1 && s->mass[type] > 0) {
-        for (size_t i = 0; i < s->n[type]; i++)
+        for (size_t i = 0; i < rows.count; i++)
             mass[i] = s->mass[type];
         status = 0;
     }
@@ -167,10 +201,11 @@ static int read_softenings(const struct snapshot *s, int type)
 {
     if (!s->p->softening)
         return 0;
-    double *softening = s->p->softening + s->first[type];
+    const struct snapshot_rows rows = rows_to_read(s, type);
+    double *softening = s->p->softening + rows.at;
     if (!*s->softening_name)
         return snapshot_read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, softening);
-    for (size_t i = 0; i < s->n[type]; i++)
+    for (size_t i = 0; i < rows.count; i++)
         softening[i] = s->softening[type];
     return 0;
 }
@@ -178,8 +213,9 @@ static int read_softenings(const struct snapshot *s, int type)
 static int snapshot_read_type(const struct snapshot *s, int type)
 {
     struct particles *p = s->p;
-    const size_t first = s->first[type];
-    if (s->n[type] == 0)
+    const struct snapshot_rows rows = rows_to_read(s, type);
+    const size_t first = rows.at;
+    if (rows.count == 0)
         return 0;
     if (snapshot_read_set(s, type, "Coordinates", 3, H5T_NATIVE_DOUBLE, p->pos + first) != 0 ||
         read_masses(s, type) != 0)
@@ -196,7 +232,7 @@ static int snapshot_read_type(const struct snapshot *s, int type)
         (p->id &&
          snapshot_read_set(s, type, "ParticleIDs", 1, H5T_NATIVE_UINT64, p->id + first) != 0))
         return -1;
-    for (size_t i = first; i < first + s->n[type]; i++)
+    for (size_t i = first; i < first + rows.count; i++)
         if (particles_check_body(s->name, p, i, type_names[type]) < 0)
             return -1;
     return 0;
@@ -224,21 +260,23 @@ static int take_type_softenings(struct snapshot *s)
 }
 
 /* Stars come last, so that they can be told apart. */
-static int snapshot_read_bodies(struct snapshot *s)
+static int snapshot_survey(struct snapshot *s)
 {
     struct particles *p = s->p;
     if (snapshot_read_header(s) < 0 || survey(s) < 0 || take_type_softenings(s) < 0)
         return -1;
-    const size_t n = p->n;
-    p->n = 0;
-    if (particles_reserve(p, n, s->name) < 0)
-        return -1;
-    p->n = n;
+    p->gas = s->n[GAS];
+    p->star = snapshot_has_type(s, 5) || snapshot_has_type(s, 6) ? 0 : s->n[STAR];
+    return 0;
+}
+
+/* Append the bodies s->begin .. s->end - 1. */
+static int snapshot_read_bodies(struct snapshot *s)
+{
     for (int type = 0; type < READ_TYPES; type++)
         if (snapshot_read_type(s, type) != 0)
             return -1;
-    p->gas = s->n[GAS];
-    p->star = snapshot_has_type(s, 5) || snapshot_has_type(s, 6) ? 0 : s->n[STAR];
+    s->p->n += s->end - s->begin;
     return 0;
 }
 
@@ -266,12 +304,37 @@ static char *snapshot_slurp(struct reader *s, size_t *size)
 
 /* What the thread with the time limit reads. */
 struct snapshot_request {
-    const char *image; /* NULL: the file `name` */
-    char *slurped;     /* the image, if it is owned */
+    enum { SNAPSHOT_ALL, SNAPSHOT_SURVEY, SNAPSHOT_ROWS } what;
+    size_t first, count; /* of SNAPSHOT_ROWS */
+    const char *image;   /* NULL: the file `name` */
+    char *slurped;       /* the image, if it is owned */
     size_t size;
     struct particles p;
     char name[];
 };
+
+static int snapshot_do(struct snapshot *s, const struct snapshot_request *r)
+{
+    struct particles *p = s->p, metadata = {.n = 0};
+    if (r->what == SNAPSHOT_ROWS)
+        s->p = &metadata; /* *p has them already; *s keeps the counts, masses and softenings */
+    const int status = snapshot_survey(s);
+    particles_free(&metadata);
+    s->p = p;
+    if (status < 0)
+        return -1;
+    if (r->what == SNAPSHOT_SURVEY) {
+        p->all = s->end;
+        return 0;
+    }
+    if (r->what == SNAPSHOT_ALL && particles_reserve(p, s->end, s->name) < 0)
+        return -1;
+    if (r->what == SNAPSHOT_ROWS) {
+        s->begin = r->first < s->end ? r->first : s->end;
+        s->end = r->count < s->end - s->begin ? s->begin + r->count : s->end;
+    }
+    return snapshot_read_bodies(s);
+}
 
 static int read_snapshot(struct watchdog *w, void *arg)
 {
@@ -279,18 +342,58 @@ static int read_snapshot(struct watchdog *w, void *arg)
     struct snapshot s = {.name = r->name, .p = &r->p};
     clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", r->name);
     const bool opened = hdf5_source_open(&s.source, w, r->name, r->image, r->size);
-    const int status = hdf5_source_close(&s.source, opened ? snapshot_read_bodies(&s) : -1);
+    const int status = hdf5_source_close(&s.source, opened ? snapshot_do(&s, r) : -1);
     free(r->slurped);
     return status;
+}
+
+static struct snapshot_request *make_request(const struct reader *source,
+                                             const struct snapshot_request *request)
+{
+    struct snapshot_request *r = malloc(sizeof *r + strlen(source->name) + 1);
+    if (!r) {
+        clerror_set(ENOMEM, "%s: out of memory", source->name);
+        return NULL;
+    }
+    *r = *request;
+    strcpy(r->name, source->name);
+    return r;
+}
+
+/* Carry out the request, and free it. */
+static int run_request(struct snapshot_request *r, struct particles *p)
+{
+    memset(p, 0, sizeof *p); /* the request has its arrays */
+    const int status = hdf5_run(r->name, read_snapshot, r);
+    if (status > 0) /* the thread uses the request */
+        return -1;
+    *p = r->p; /* after a failure the caller frees it */
+    free(r);
+    return status;
+}
+
+static int snapshot_survey_hdf5(struct reader *source, struct particles *p)
+{
+    struct snapshot_request *r =
+        make_request(source, &(struct snapshot_request){.what = SNAPSHOT_SURVEY});
+    return r ? run_request(r, p) : -1;
+}
+
+static int snapshot_read_rows(struct reader *source, size_t first, size_t count,
+                              struct particles *p)
+{
+    struct snapshot_request *r = make_request(
+        source,
+        &(struct snapshot_request){.what = SNAPSHOT_ROWS, .first = first, .count = count, .p = *p});
+    return r ? run_request(r, p) : -1;
 }
 
 /* Read a file by name; a pipe or memory as an image. */
 static int snapshot_read_hdf5(struct reader *source, struct particles *p)
 {
-    struct snapshot_request *r = calloc(1, sizeof *r + strlen(source->name) + 1);
+    struct snapshot_request *r = make_request(source, &(struct snapshot_request){.size = 0});
     if (!r)
-        return clerror_set(ENOMEM, "%s: out of memory", source->name);
-    strcpy(r->name, source->name);
+        return -1;
     if (source->fd < 0) {
         r->image = source->begin;
         r->size = reader_ready(source);
@@ -301,12 +404,7 @@ static int snapshot_read_hdf5(struct reader *source, struct particles *p)
             return -1;
         }
     }
-    const int status = hdf5_run(r->name, read_snapshot, r);
-    if (status > 0) /* the thread uses the request */
-        return -1;
-    *p = r->p; /* after a failure the caller frees it */
-    free(r);
-    return status;
+    return run_request(r, p);
 }
 
 #endif
@@ -315,6 +413,10 @@ const struct particles_format particles_hdf5 = {
     .label = {.name = "hdf5", .title = "HDF5 of GADGET", .suffixes = ".hdf5 .h5"},
     .sniff = snapshot_sniff,
     .read = snapshot_read_hdf5,
+#ifdef STDCL_HAVE_HDF5
+    .survey = snapshot_survey_hdf5,
+    .read_rows = snapshot_read_rows,
+#endif
     .write = particles_hdf5_write,
     .can_write = particles_hdf5_can_write,
     .bytes = 64,

@@ -29,6 +29,7 @@ struct snapshot {
     bool one_softening; /* equal for all types with bodies */
     char softening_name[80];
     size_t n[READ_TYPES], first[READ_TYPES];
+    size_t begin, end; /* bodies to read, appended to those of *p */
 };
 
 /* particles_header.c. Read the header, with units, G and the kind of space. -1 with a message. */

@@ -102,53 +102,38 @@ static int particles_npy_read_npy(struct reader *s, struct particles *p)
     return status;
 }
 
-static int refuse_part(const char *file)
+static int particles_npy_survey(struct reader *s, struct particles *p)
 {
-    return clerror_set(ENOTSUP, "%s: cannot be read in parts", file);
-}
-
-/* Read the rows piece by piece. */
-static int read_npy_part(struct npy *in, size_t part, size_t parts, struct particles *p)
-{
-    enum { PIECE = 1 << 13 };
-    if (particles_npy_check_columns(in->name, in) < 0)
+    struct npy in;
+    if (npy_open(&in, s->name) < 0)
         return -1;
-    if (in->fortran || in->begin < 0 || in->rows < parts)
-        return refuse_part(in->name);
-    struct particles slice = {.n = 0};
-    particles_set_part(&slice, in->rows, part, parts);
-    void *piece = malloc(PIECE * 7 * sizeof(double));
-    if (!piece)
-        return clerror_set(ENOMEM, "%s: out of memory", in->name);
-    int status = particles_reserve(p, slice.n, in->name);
-    for (size_t done = 0, rows; status == 0 && done < slice.n; done += rows) {
-        rows = slice.n - done < PIECE ? slice.n - done : PIECE;
-        status = npy_read_rows(in, slice.first + done, rows, piece);
-        if (status == 0)
-            particles_npy_spread(in, rows, piece, done, p);
-    }
-    free(piece);
-    p->first = slice.first;
-    p->all = slice.all;
-    for (p->n = 0; status == 0 && p->n < slice.n; p->n++)
-        status = particles_check_body(in->name, p, p->n, NULL);
+    const int status = particles_npy_check_columns(s->name, &in) < 0 ? -1
+                       : in.fortran ? particles_refuse_parts(s->name)
+                                    : 0;
+    p->all = in.rows;
+    npy_close(&in);
     return status;
 }
 
-int particles_npy_read_part(const char *file, size_t part, size_t parts, struct particles *p)
+/* Read the rows piece by piece. */
+static int particles_npy_read_rows(struct reader *s, size_t first, size_t count,
+                                   struct particles *p)
 {
+    enum { PIECE = 1 << 13 };
     struct npy in;
-    struct reader s;
-    if (strcmp(file, "-") == 0 || reader_open(&s, file) < 0)
-        return refuse_part(file);
-    const bool is_npy =
-        s.size >= 0 && reader_need(&s, 6) == 0 && particles_npy_sniff(s.begin, reader_ready(&s));
-    reader_close(&s);
-    if (!is_npy)
-        return refuse_part(file);
-    if (npy_open(&in, file) < 0)
+    if (npy_open(&in, s->name) < 0)
         return -1;
-    const int status = read_npy_part(&in, part, parts, p);
+    void *piece = malloc(PIECE * 7 * sizeof(double));
+    int status = piece ? 0 : clerror_set(ENOMEM, "%s: out of memory", s->name);
+    for (size_t done = 0, rows; status == 0 && done < count; done += rows) {
+        rows = count - done < PIECE ? count - done : PIECE;
+        status = npy_read_rows(&in, first + done, rows, piece);
+        if (status == 0)
+            particles_npy_spread(&in, rows, piece, p->n, p);
+        for (size_t k = 0; k < rows && status == 0; k++, p->n++)
+            status = particles_check_body(s->name, p, p->n, NULL);
+    }
+    free(piece);
     npy_close(&in);
     return status;
 }
@@ -172,6 +157,8 @@ const struct particles_format particles_npy = {
     .label = {.name = "npy", .title = "numpy", .suffixes = ".npy"},
     .sniff = particles_npy_sniff,
     .read = particles_npy_read_npy,
+    .survey = particles_npy_survey,
+    .read_rows = particles_npy_read_rows,
     .write = write_npy,
     .bytes = 56,
 };

@@ -62,12 +62,18 @@ int particles_set_space(struct particles *p, const struct particles_space *s)
     return 0;
 }
 
-int particles_check_box(struct particles *p)
+bool particles_leave_box(const struct particles *p)
 {
-    bool inside = p->box[0] > 0 && p->box[1] > 0 && p->box[2] > 0 && !p->space;
+    bool inside = true;
     for (size_t i = 0; i < p->n && inside; i++)
         for (int k = 0; k < 3; k++)
             inside &= p->pos[i][k] >= 0 && p->pos[i][k] <= p->box[k];
+    return !inside;
+}
+
+int particles_check_box(struct particles *p, bool outside)
+{
+    const bool inside = !outside && p->box[0] > 0 && p->box[1] > 0 && p->box[2] > 0 && !p->space;
     return inside ? explain_space(p,
                                   "may be of a periodic box: all bodies lie in the box of its "
                                   "header, with a side of %g",

@@ -53,8 +53,10 @@ static const char *const column_names[COLUMN_COUNT] = {
 struct text {
     struct reader *source;
     struct particles *bodies;
-    size_t room; /* capacity of the arrays, in bodies */
-    size_t line; /* from 1, for messages */
+    size_t room;       /* capacity of the arrays, in bodies */
+    size_t line;       /* from 1, for messages */
+    size_t found;      /* bodies so far in the file */
+    size_t first, end; /* bodies to read; the others are only counted */
     enum column column[COLUMN_COUNT];
     size_t columns;
     bool has[COLUMN_COUNT], degrees;
@@ -479,7 +481,11 @@ static int text_read_line(struct text *t, const char *p, const char *end)
     struct line line = {.short_ = false};
     struct word w = next_word(&p, end);
     if (w.length == 0)
-        return p < end && t->bodies->n == 0 ? text_read_comment(t, p, end) : 0;
+        return p < end && t->found == 0 ? text_read_comment(t, p, end) : 0;
+    if (t->found++ < t->first)
+        return t->has[NAME] || t->has[AXIS] || memchr(p, '#', (size_t)(end - p))
+                   ? particles_refuse_parts(t->source->name) /* names and orbital elements */
+                   : 0;
     for (size_t c = 0; c < t->columns; c++, w = next_word(&p, end)) {
         const enum column column = t->column[c];
         if (may_lack(t, column, w)) {
@@ -540,19 +546,51 @@ static int read_text_lines(struct text *t)
         if (end == s->end && s->ended)
             return 0;
         s->begin = end + 1;
+        if (t->found == t->end)
+            return 0;
     }
+}
+
+/* Read lines from the start of the content: the bodies t->first .. t->end - 1. */
+static int read_text_from_start(struct text *t)
+{
+    static const enum column usual[7] = {MASS, X, X + 1, X + 2, VX, VX + 1, VZ};
+    struct reader *s = t->source;
+    set_columns(t, usual, 7);
+    if (reader_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
+        s->begin += 3; /* UTF-8 byte order mark */
+    return read_text_lines(t);
+}
+
+static int explain_no_bodies(const char *name)
+{
+    return clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", name);
+}
+
+/* Count the bodies. */
+static int text_survey(struct reader *s, struct particles *p)
+{
+    struct text t = {.source = s, .bodies = p, .first = SIZE_MAX, .end = SIZE_MAX};
+    const int status = read_text_from_start(&t);
+    p->all = t.found;
+    return status == 0 && t.found == 0 ? explain_no_bodies(s->name) : status;
+}
+
+static int text_read_rows(struct reader *s, size_t first, size_t count, struct particles *p)
+{
+    struct text t = {
+        .source = s, .bodies = p, .room = p->n + count, .first = first, .end = first + count};
+    const int status = read_text_from_start(&t);
+    free(t.names);
+    return status;
 }
 
 static int text_read_text(struct reader *s, struct particles *p)
 {
-    static const enum column usual[7] = {MASS, X, X + 1, X + 2, VX, VX + 1, VZ};
-    struct text t = {.source = s, .bodies = p};
-    set_columns(&t, usual, 7);
-    if (reader_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
-        s->begin += 3; /* UTF-8 byte order mark */
-    int status = read_text_lines(&t);
+    struct text t = {.source = s, .bodies = p, .end = SIZE_MAX};
+    int status = read_text_from_start(&t);
     if (status == 0 && p->n == 0)
-        status = clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", s->name);
+        status = explain_no_bodies(s->name);
     if (status == 0)
         status = particles_reserve(p, p->n, s->name); /* release the excess capacity */
     if (status == 0)
@@ -660,6 +698,8 @@ const struct particles_format particles_text = {
     .label = {.name = "text", .title = "text", .suffixes = ".tab .txt .dat", .bare = true},
     .sniff = sniff_text,
     .read = text_read_text,
+    .survey = text_survey,
+    .read_rows = text_read_rows,
     .write = text_write_text,
     .bytes = 140,
 };

@@ -169,7 +169,7 @@ static int read_body(struct reader *s, struct particles *p, const struct header 
     if (reader_need(s, record_size[kind]) < 0)
         return -1;
     if (reader_ready(s) < record_size[kind])
-        return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, i + 1,
+        return clerror_set(EINVAL, "%s: is cut short in body %zu of %ld", s->name, p->first + i + 1,
                            (long)h->n);
     p->mass[i] = get_float(s->begin, h->big);
     for (int axis = 0; axis < 3; axis++) {
@@ -188,7 +188,6 @@ static int read_body(struct reader *s, struct particles *p, const struct header 
 static int tipsy_read_bodies(struct reader *s, struct particles *p, const struct header *h)
 {
     size_t total = (size_t)h->n, room = s->size >= 0 || total < 1024 ? total : 1024;
-    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL;
     if (particles_reserve(p, room, s->name) < 0)
         return -1;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -205,26 +204,66 @@ static int tipsy_read_bodies(struct reader *s, struct particles *p, const struct
     return 0;
 }
 
-static int read_tipsy(struct reader *s, struct particles *p, bool big)
+/* Read the header, up to the first body. */
+static int tipsy_read_header(struct reader *s, struct particles *p, bool big, struct header *h)
 {
-    struct header h = {0};
-    if (get_header(s, big, &h) < 0 || tipsy_check_header(s->name, &h) < 0)
+    if (get_header(s, big, h) < 0 || tipsy_check_header(s->name, h) < 0)
         return -1;
-    size_t skip = header_size(s, &h);
+    const size_t skip = header_size(s, h);
     if (skip == 0)
         return -1;
     if (reader_ready(s) < skip)
         return clerror_set(EINVAL, "%s: is cut short in its header", s->name);
     s->begin += skip;
-    p->time = h.time;
-    p->gas = (size_t)h.count[GAS];
-    p->star = (size_t)h.count[STAR];
-    if (tipsy_read_bodies(s, p, &h) < 0 || reader_need(s, 1) < 0)
+    p->time = h->time;
+    p->gas = (size_t)h->count[GAS];
+    p->star = (size_t)h->count[STAR];
+    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL;
+    return 0;
+}
+
+static int read_tipsy(struct reader *s, struct particles *p, bool big)
+{
+    struct header h = {0};
+    if (tipsy_read_header(s, p, big, &h) < 0 || tipsy_read_bodies(s, p, &h) < 0 ||
+        reader_need(s, 1) < 0)
         return -1;
     if (reader_ready(s) > 0)
         return clerror_set(EINVAL, "%s: has bytes left over after its %ld bodies", s->name,
                            (long)h.n);
     return 0;
+}
+
+static int tipsy_survey(struct reader *s, struct particles *p, bool big)
+{
+    struct header h = {0};
+    if (tipsy_read_header(s, p, big, &h) < 0)
+        return -1;
+    p->all = (size_t)h.n;
+    return 0;
+}
+
+static int tipsy_read_rows(struct reader *s, size_t first, size_t count, struct particles *p,
+                           bool big)
+{
+    struct particles whole = {.n = 0};
+    struct header h = {0};
+    if (tipsy_read_header(s, &whole, big, &h) < 0)
+        return -1;
+    long long at = (long long)header_size(s, &h);
+    size_t begin = 0; /* first body of a kind */
+    int status = 0;
+    for (int kind = 0; kind < KINDS && status == 0; kind++) {
+        const size_t end = begin + (size_t)h.count[kind], from = first > begin ? first : begin,
+                     last = first + count < end ? first + count : end;
+        if (from < last)
+            status = reader_seek(s, at + (long long)((from - begin) * record_size[kind]));
+        for (size_t k = from; k < last && status == 0; k++)
+            status = read_body(s, p, &h, (enum kind)kind);
+        at += (long long)((end - begin) * record_size[kind]);
+        begin = end;
+    }
+    return status;
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
@@ -315,6 +354,16 @@ static int read_big(struct reader *s, struct particles *p)
     return read_tipsy(s, p, true);
 }
 
+static int survey_big(struct reader *s, struct particles *p)
+{
+    return tipsy_survey(s, p, true);
+}
+
+static int read_rows_big(struct reader *s, size_t first, size_t count, struct particles *p)
+{
+    return tipsy_read_rows(s, first, count, p, true);
+}
+
 static int write_big(struct outfile *out, const struct particles *p)
 {
     return write_tipsy(out, p, true);
@@ -330,6 +379,16 @@ static int read_little(struct reader *s, struct particles *p)
     return read_tipsy(s, p, false);
 }
 
+static int survey_little(struct reader *s, struct particles *p)
+{
+    return tipsy_survey(s, p, false);
+}
+
+static int read_rows_little(struct reader *s, size_t first, size_t count, struct particles *p)
+{
+    return tipsy_read_rows(s, first, count, p, false);
+}
+
 static int write_little(struct outfile *out, const struct particles *p)
 {
     return write_tipsy(out, p, false);
@@ -339,6 +398,8 @@ const struct particles_format particles_tipsy = {
     .label = {.name = "tipsy", .title = "TIPSY", .suffixes = ".tipsy .std .tip"},
     .sniff = sniff_big,
     .read = read_big,
+    .survey = survey_big,
+    .read_rows = read_rows_big,
     .write = write_big,
     .bytes = 44,
 };
@@ -347,6 +408,8 @@ const struct particles_format particles_tipsy_le = {
     .label = {.name = "tipsy_le", .title = "little-endian TIPSY", .suffixes = ".bin"},
     .sniff = sniff_little,
     .read = read_little,
+    .survey = survey_little,
+    .read_rows = read_rows_little,
     .write = write_little,
     .bytes = 44,
 };

@@ -89,6 +89,15 @@ int reader_need(struct reader *s, size_t size)
     return 0;
 }
 
+int reader_seek(struct reader *s, long long at)
+{
+    if (lseek(s->fd, (off_t)at, SEEK_SET) < 0)
+        return reader_explain(s->name, errno);
+    s->begin = s->end = s->buffer;
+    s->ended = false;
+    return 0;
+}
+
 void reader_close(struct reader *s)
 {
     if (s->fd >= 0)

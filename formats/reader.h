@@ -30,6 +30,9 @@ void reader_open_memory(struct reader *s, const char *name, const void *data, si
  * error. */
 int reader_need(struct reader *s, size_t size);
 
+/* Continue at byte `at` of a file, which is not a pipe; -1 with a message. */
+int reader_seek(struct reader *s, long long at);
+
 /* Number of bytes available. */
 static inline size_t reader_ready(const struct reader *s)
 {

@@ -1,6 +1,6 @@
 /* The model of `stdcl cluster-model` against measurements on one host, and its general bounds.
- * Figures are from bench/results/nvidia-h200-x4.json and bench/studies/nvidia-h200-world.json,
- * each with the result of one GPU in the same run.
+ * Figures are from bench/results/nvidia-h200-x4.json and, of bench/studies, nvidia-h200-world.json,
+ * -several.json and -cluster.json, each with the result of one GPU in the same run.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -17,6 +17,7 @@ static struct cluster h200(enum cluster_program program, double n, double gpus, 
                             .gpus = gpus,
                             .gpus_per_host = 8,
                             .rate = rate,
+                            .memory = 141e9,
                             .pcie = 55e9,
                             .network = 45e9,
                             .latency = 3e-6};
@@ -46,6 +47,11 @@ static const struct point {
     {CLUSTER_GAS, 1e11, 4, 0.7524, 0.1915},
     {CLUSTER_GAS, 1e10, 2, 0.07529, 0.0378},
     {CLUSTER_GAS, 5e11, 2, 3.767, 1.904},
+    {CLUSTER_TREE, 0x1p24, 2, 33.3e-3, 18.2e-3},
+    {CLUSTER_TREE, 0x1p24, 2, 33.5e-3, 18.7e-3},
+    {CLUSTER_TREE, 0x1p24, 2, 33.4914e-3, 18.4602e-3},
+    {CLUSTER_TREE, 0x1p27, 2, 250e-3, 133.6e-3},
+    {CLUSTER_TREE, 0x1p27, 2, 252e-3, 132e-3},
 };
 
 static double model_rate_of(const struct point *p)
@@ -75,8 +81,8 @@ static void cluster_model_is_near_measurements(void **state)
 static void cluster_model_keeps_lower_bounds(void **state)
 {
     (void)state;
-    static const double rate[CLUSTER_PROGRAMS] = {2.025e12, 33.1e12, 54e12, 133e9},
-                        n[CLUSTER_PROGRAMS] = {0x1p22, 0x1p20, 0x1p17, 1e12};
+    static const double rate[CLUSTER_PROGRAMS] = {2.025e12, 504e6, 33.1e12, 54e12, 133e9},
+                        n[CLUSTER_PROGRAMS] = {0x1p22, 0x1p29, 0x1p20, 0x1p17, 1e12};
     for (int program = 0; program < CLUSTER_PROGRAMS; program++)
         for (double gpus = 1; gpus <= 16384; gpus *= 2) {
             const struct cluster c =
@@ -96,6 +102,13 @@ static void cluster_model_keeps_lower_bounds(void **state)
     const struct cluster thin = h200(CLUSTER_LIFE, 1000, 512, 1e12);
     struct cluster_time t;
     assert_int_equal(cluster_predict(&thin, &t), -1);
+    /* 10^9 bodies fit one H200 (bench/studies/nvidia-h200-tree-large.json). */
+    const struct cluster one = h200(CLUSTER_TREE, 1e9, 1, 504e6),
+                         large = h200(CLUSTER_TREE, 1e12, 1000, 504e6),
+                         enough = h200(CLUSTER_TREE, 1e12, 1040, 504e6);
+    assert_int_equal(cluster_predict(&one, &t), 0);
+    assert_int_equal(cluster_predict(&large, &t), -1);
+    assert_int_equal(cluster_predict(&enough, &t), 0);
 }
 
 int main(void)

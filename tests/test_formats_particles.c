@@ -3,10 +3,13 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
+#include "particles_parts.h"
+#include "core/host_memory.h"
 #include "formats/particles_format.h"
 
 #include <float.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* clang-format off */
@@ -415,6 +418,113 @@ static void particles_round_trip_each_format(void **unused)
     particles_free(&p);
 }
 
+/* Give bodies the optional arrays; the softenings of all but the last body are 0. */
+static void add_arrays(struct particles *p)
+{
+    p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
+    p->softening = calloc(p->n, sizeof *p->softening);
+    p->potential = calloc(p->n, sizeof *p->potential);
+    p->id = calloc(p->n, sizeof *p->id);
+    p->radius = calloc(p->n, sizeof *p->radius);
+    for (size_t i = 0; i < p->n; i++) {
+        p->id[i] = rnd();
+        p->radius[i] = (double)i / 4;
+    }
+    p->softening[p->n - 1] = 0.5;
+}
+
+static void particles_parts_are_the_whole(void **unused)
+{
+    static const char *const names[] = {"s.tab", "s.tipsy", "s.bin", "s.npy", "s.hdf5"};
+    static const char *const texts[] = {
+        "1 0 0 0 0 0 0",
+        "\357\273\277# time = 2\n# softening = 0.5\n\n1 0 0 0 0 0 0\n# b\n\r\n2 1 0 0 0 0 0\n"
+        "  3 0 0 0 0 0 1",
+        "# mass vx vy vz radius x y z\n1 1 1 1 0.5 2 2 2\n2 1 1 1 0 2 2 2\n# time = 3\n"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t n = 1; n < 4000; n = 10 * n + 7) {
+            struct particles p = make_random_particles(n, any_float);
+            p.gas = n / 3;
+            p.star = n / 4;
+            add_arrays(&p);
+            works(particles_set_number(&p, NOTE_softening, 0.25));
+            if (can_write(in_folder(names[i]), &p))
+                check_parts(in_folder(names[i]));
+            particles_free(&p);
+        }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put_text(in_folder("parts.tab"), texts[i]);
+        check_parts(in_folder("parts.tab"));
+    }
+}
+
+static void cut(const char *file, off_t bytes)
+{
+    struct stat info;
+    assert_int_equal(stat(file, &info), 0);
+    assert_int_equal(truncate(file, info.st_size - bytes), 0);
+}
+
+/* A short file fails for each part; a wrong value for the part that has it, with its number. */
+static void particles_reject_bad_parts(void **unused)
+{
+    static const char *const names[] = {"t.tipsy", "t.bin", "t.npy", "t.hdf5"};
+    static const char *const whole_only[] = {"1 0 0 0 0 0 0 # Sun\n1 1 0 0 0 0 0\n",
+                                             "# name mass x y z vx vy vz\nA 1 0 0 0 0 0 0\n",
+                                             "# mass a\n1\n0.5 1\n", "1 0 0 0 0 0 0\n"};
+    struct particles p = make_random_particles(100, any_float), q;
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *file = in_folder(names[i]);
+        if (!can_write(file, &p))
+            continue;
+        cut(file, 8);
+        for (size_t part = 0; part < 2; part++)
+            fails_saying(EINVAL, particles_read_part(file, part, 2, &q), "cut short");
+        assert_null(q.mass);
+    }
+    put_text(in_folder("t.tab"), "1 0 0 0 0 0 0\n1 0 0 0 0 0 0\n1 0 0 0\n");
+    works(particles_read_part(in_folder("t.tab"), 0, 2, &q));
+    particles_free(&q);
+    fails_saying(EINVAL, particles_read_part(in_folder("t.tab"), 1, 2, &q),
+                 "t.tab:3: 4 columns instead of 7");
+    for (size_t i = 0; i < sizeof whole_only / sizeof *whole_only; i++) {
+        put_text(in_folder("t.tab"), whole_only[i]);
+        fails_saying(ENOTSUP, particles_read_part(in_folder("t.tab"), 0, 2, &q),
+                     "t.tab: cannot be read in parts");
+    }
+    fails_saying(ENOENT, particles_read_part(in_folder("nowhere.tab"), 0, 2, &q),
+                 "nowhere.tab: no such file");
+    fails(ENOTSUP, particles_read_part("-", 0, 2, &q));
+    particles_free(&p);
+}
+
+/* With memory for a part only, a part can be read and the whole file cannot. */
+static void particles_part_needs_memory_for_a_part(void **unused)
+{
+    static const char *const names[] = {"m.tab", "m.tipsy", "m.npy"};
+    struct particles p = make_random_particles(150000, any_float), q;
+    struct rlimit old, limit;
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        works(particles_write(in_folder(names[i]), &p, NULL));
+    particles_free(&p);
+    if (SANITIZED)
+        skip();
+    assert_int_equal(getrlimit(RLIMIT_DATA, &old), 0);
+    limit = old;
+    limit.rlim_cur = (rlim_t)host_memory_used(5) + 5000000;
+    assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fails(ENOMEM, particles_read(in_folder(names[i]), &q));
+        works(particles_read_part(in_folder(names[i]), 3, 16, &q));
+        assert_int_equal(q.n, 9375);
+        particles_free(&q);
+    }
+    assert_int_equal(setrlimit(RLIMIT_DATA, &old), 0);
+}
+
 static void particles_tipsy_rounds_to_floats(void **unused)
 {
     struct particles p = make_few_particles(1), q;
@@ -699,6 +809,9 @@ int main(void)
         cmocka_unit_test(particles_reject_truncated_tipsy),
         cmocka_unit_test(particles_reject_bad_tipsy),
         cmocka_unit_test(particles_round_trip_each_format),
+        cmocka_unit_test(particles_parts_are_the_whole),
+        cmocka_unit_test(particles_reject_bad_parts),
+        cmocka_unit_test(particles_part_needs_memory_for_a_part),
         cmocka_unit_test(particles_tipsy_rounds_to_floats),
         cmocka_unit_test(particles_text_keeps_names),
         cmocka_unit_test(particles_error_names_unreadable_file),

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
+#include "particles_parts.h"
 #include "formats/particles_format.h"
 
 #include <errno.h>
@@ -469,6 +470,7 @@ static void check_three_files(const char *name)
     for (size_t i = 0; i < 18; i++)
         assert_true(p.pos[i][2] == x[i] && (double)p.id[i] == 100 + x[i]);
     particles_free(&p);
+    check_parts(in_folder(name));
 }
 
 static void codes_several_files_are_one_snapshot(void **unused)
@@ -490,9 +492,19 @@ static void codes_several_files_are_one_snapshot(void **unused)
     codes_part("snap_005.2.hdf5", 1, 18, 0.25);
     fails_saying(EINVAL, particles_read(in_folder("snap_005"), &p),
                  "the 3 files of its snapshot have 17 bodies, but its header says 18");
+    fails_saying(EINVAL, particles_read_part(in_folder("snap_005"), 0, 2, &p),
+                 "the 3 files of its snapshot have 17 bodies, but its header says 18");
     unlink(in_folder("snap_005.2.hdf5"));
     fails_saying(ENOENT, particles_read(in_folder("snap_005"), &p),
                  "snap_005.2.hdf5: no such file");
+    fails_saying(ENOENT, particles_read_part(in_folder("snap_005"), 1, 2, &p),
+                 "snap_005.2.hdf5: no such file");
+    codes_gadget("typed.hdf5", "Class", 43007.1, 0, 0, 0); /* softenings and masses by type */
+    codes_close();
+    check_parts(in_folder("typed.hdf5"));
+    codes_gizmo("boxed.hdf5", 0); /* a box, which each part lies in */
+    codes_close();
+    check_parts(in_folder("boxed.hdf5"));
     codes_part("other.hdf5", 0, 18, 0.25);
     fails_saying(EINVAL, particles_read(in_folder("other.hdf5"), &p),
                  "is one of 3 files of a snapshot, but its name is not NAME.K");

@@ -91,7 +91,8 @@ static void nbody_failed_launch_is_reported(void **state)
 
 /* ---- A device with little memory. ------------------------------------------------------------ */
 
-static cl_ulong memory; /* memory size that devices report; 0: the true size */
+static cl_ulong memory;   /* memory size that devices report; 0: the true size */
+static cl_device_id only; /* the device that reports it; NULL: all */
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value,
                        size_t *wrote)
@@ -99,7 +100,8 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
     cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
     *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
     const cl_int err = real(device, name, size, value, wrote);
-    if (memory && name == CL_DEVICE_GLOBAL_MEM_SIZE && err == CL_SUCCESS && value)
+    if (memory && (!only || device == only) && name == CL_DEVICE_GLOBAL_MEM_SIZE &&
+        err == CL_SUCCESS && value)
         memcpy(value, &memory, sizeof memory);
     return err;
 }
@@ -152,9 +154,41 @@ static void tree_adapts_to_little_memory(void **state)
     assert_true(devices * fit > MANY && devices * fit < 2 * MANY);
 }
 
+/* A device with little memory gets fewer bodies than its share, and the other devices the rest. The
+ * time step does not change a bit. */
+static void tree_share_is_bounded_by_memory(void **state)
+{
+    enum { LARGE = 4 * MANY };
+    static const double shares[2] = {1, 9};
+    static double many_mass[LARGE], many_pos[LARGE][3], many_vel[LARGE][3], end[2][LARGE][3];
+    const size_t bytes = 160; /* that a device is expected to need per body */
+    (void)state;
+    if (clgetndev(stddev) != 2)
+        skip();
+    works(nbody_initial(NBODY_PLUMMER, LARGE, 1, many_mass, many_pos, many_vel));
+    for (int little = 0; little < 2; little++) {
+        memory = little ? (cl_ulong)(0.85 * LARGE * (double)bytes) : 0;
+        only = clgetdevice(stddev, 1);
+        nbody *nb = nbody_create(
+            &(struct nbody_options){
+                .ctx = stddev, .dt = 1. / 256, .method = NBODY_TREE, .shares = shares},
+            LARGE, many_mass, (const double(*)[3])many_pos, (const double(*)[3])many_vel);
+        memory = 0;
+        ready(nb);
+        const size_t has = nbody_device_bodies(nb, 1);
+        assert_int_equal(nbody_device_bodies(nb, 0) + has, LARGE);
+        assert_true(little ? has < 0.86 * LARGE && has > 0.8 * LARGE : has > 0.88 * LARGE);
+        works(nbody_step(nb, 2));
+        works(nbody_state(nb, end[little], NULL));
+        nbody_free(nb);
+    }
+    assert_memory_equal(end[0], end[1], sizeof end[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nbody_failed_launch_is_reported),
-                                       cmocka_unit_test(tree_adapts_to_little_memory)};
+                                       cmocka_unit_test(tree_adapts_to_little_memory),
+                                       cmocka_unit_test(tree_share_is_bounded_by_memory)};
     return cmocka_run_group_tests_name("nbody failure", tests, NULL, NULL);
 }

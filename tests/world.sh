@@ -147,9 +147,12 @@ for what in "-n 1501 --ic collision --method tree --steps 3 --snapshots 0.05 -o 
     grep -v '^#' one.tab >one.rows
     grep -v '^#' many.tab >many.rows
     cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv || bad=1
-    next="-i one.npy --eps 0.05 --dt 0.01 --steps 2 --method direct"
-    "$stdcl" nbody $pick $next -q -o next.npy && job 0 "" $many "$stdcl" nbody $pick $next -q --share -o parts.npy
-    cmp next.npy parts.npy || bad=1
+    for next in "one.npy --eps 0.05 --dt 0.01" "one.tipsy --eps 0.05 --dt 0.01" one.tab one.$hdf5; do # files are read by slices, too
+        sampled 2 || continue
+        next="-i $next --steps 2 --method direct"
+        "$stdcl" nbody $pick $next -q -o next.npy && job 0 "" $many "$stdcl" nbody $pick $next -q --share -o parts.npy
+        cmp next.npy parts.npy || bad=1
+    done
 done
 unset STDCL_TEST_REBALANCE
 for which in one many; do
@@ -179,8 +182,17 @@ sampled && job 1 "computes on the host, which ranks do not divide" 2 "$stdcl" nb
 sampled && job 0 "16 bodies are few: one rank would use ias15" 2 "$stdcl" nbody $pick -n 16 --until 0.1 --share
 sampled && job 0 "50 bodies are few: one rank would use the host" 2 "$stdcl" nbody -n 50 --steps 1 --share
 sampled && job 2 "start one rank only" 2 "$stdcl" nbody $pick -n 100 --compare --share
-sampled && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
-    cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
+# lonely WORDS FILE COMMAND...: rank 1 does not have the file.
+lonely() {
+    words=$1 file=$2
+    shift 2
+    job 1 "$words" 2 sh -c 'file=$0; cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
+        cp "../$file" .; } && exec "$@"' "$file" "$@"
+}
+head -c 500 one.tipsy >cut.std
+sampled 2 && job 1 "cut.std: is cut short: 500 bytes of the " 2 "$stdcl" nbody $pick -i cut.std --eps 0.05 --dt 0.01 --steps 2 --share
+sampled 2 && lonely "rank 1 on $(uname -n): it has as one.npy '" one.npy "$stdcl" nbody $pick -i one.npy --eps 0.05 --dt 0.01 --steps 2 --share
+sampled && lonely "rank 1 on $(uname -n): it has as glider.rle '" glider.rle "$stdcl" life $pick --pattern glider.rle --share
 share=
 "$two_devices" /bin/true >/dev/null 2>&1 || two_devices="" share=--share # each rank has a device of its own where there are two
 job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
@@ -292,36 +304,37 @@ sampled && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0
 sampled && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
 sampled && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 
-# ---- A killed rank of Life: the cells left by the job belong to one generation, and a run resumes
-# from it.
-killed() {
+# ---- A killed rank: the job ends within ten seconds, the last checkpoint is whole, and a run resumes
+# from it with the bits of one that nothing stopped.
+killed() { # WHO FILE COMMAND...: the job writes FILE again and again
+    whom=$1 file=$2
+    shift 2
     rm -f pid.*
-    soup="--size 300x200 --soup=0.3"
-    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" life $pick $soup -n 2^40 --every-minutes 1e-5 -o kept.mc --share -q >out 2>err </dev/null &
+    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$@" --share -q >out 2>err </dev/null &
     launcher=$!
-    until [ -f kept.mc ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
-    strike KILL one
+    until [ -f "$file" ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
+    strike KILL "$whom"
+    since=$(date +%s)
     wait $launcher && return 1
+    [ $(($(date +%s) - since)) -le 10 ] || { echo "FAILED  the job ended late"; return 1; }
+}
+killed_life() {
+    soup="--size 300x200 --soup=0.3"
+    killed one kept.mc "$stdcl" life $pick $soup -n 2^40 --every-minutes 1e-5 -o kept.mc || return 1
     from=$("$stdcl" life $pick -p kept.mc -n 0 | sed -n 's/^generations .*, from \([0-9]*\) to.*/\1/p')
     "$stdcl" life $pick $soup -n "$from" -q -o one.mc && cmp kept.mc one.mc && echo "ok      killed, and left generation $from"
 }
-! sampled || killed || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
-
-# ---- A killed rank of gravity by the tree: the job ends within 10 s, and its last checkpoint is
-# whole: a run resumes from it, to the bits of a run that was never stopped.
-lost_rank() {
-    rm -f pid.*
-    bodies="-n 1500 --ic plummer --method tree --dt 1e-3"
-    $launch -n 2 sh -c 'echo >pid.$$; exec "$@"' - "$stdcl" nbody $pick $bodies --steps 100000000 --checkpoint kept.ckpt --every-minutes 1e-5 --share -q >out 2>err </dev/null &
-    launcher=$!
-    until [ -f kept.ckpt ] || ! kill -0 $launcher 2>/dev/null; do sleep 0.1; done
-    struck=$(date +%s)
-    strike KILL one
-    wait $launcher && return 1
-    [ $(($(date +%s) - struck)) -le 10 ] || { echo "the job ended $(($(date +%s) - struck)) s later"; return 1; }
-    from=$("$stdcl" nbody $pick --resume kept.ckpt --steps 0 2>&1 | sed -n 's/.*is at step \([0-9]*\) and.*/\1/p')
-    "$stdcl" nbody $pick --resume kept.ckpt --steps $((from + 2)) -q -o kept.npy &&
-        "$stdcl" nbody $pick $bodies --steps $((from + 2)) -q -o one.npy && cmp kept.npy one.npy && echo "ok      a rank was lost, and left step $from"
+killed_nbody() { # WHO
+    model="-n 1500 --method tree"
+    rm -f kept.ckpt
+    killed "$1" kept.ckpt "$stdcl" nbody $pick $model --steps 100000000 --checkpoint kept.ckpt --every-minutes 1e-5 || return 1
+    step=$(grep -aom1 '"step": [0-9]*' kept.ckpt | tr -dc 0-9)
+    "$stdcl" nbody $pick --resume kept.ckpt --steps $((step + 2)) -q -o resumed.npy &&
+        "$stdcl" nbody $pick $model --steps $((step + 2)) -q -o one.npy && cmp one.npy resumed.npy &&
+        echo "ok      killed, and left step $step"
 }
-! sampled || lost_rank || { echo "FAILED  the checkpoint of a job that was killed"; cat out err; bad=1; }
+! sampled || killed_life || { echo "FAILED  cells of a job that was killed"; cat out err; bad=1; }
+for whom in one other; do
+    ! sampled 2 || killed_nbody $whom || { echo "FAILED  a checkpoint of a job that was killed"; cat out err; bad=1; }
+done
 exit $bad

@@ -92,10 +92,17 @@ int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
 size_t nbody_slices_rows(const struct nbody *nb);
 size_t nbody_slices_row_base(const struct nbody *nb);
 
-/* Collective, with slices. to_rows: give each rank the values rows[][numbers] of its rows, in the
- * initial order, where row i is body i. from_rows: give each rank the values of its slice; body:
- * the bodies of this rank's rows, NULL in the initial order. */
-int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, double *rows);
+/* Arrays from[][numbers] of the bodies that a rank has, and to[][numbers] of those it needs. */
+struct slice_column {
+    const double *from;
+    double *to;
+    size_t numbers;
+};
+
+/* Collective, with slices. to_rows: give each rank up to three columns of its rows in the initial
+ * order, where row i is body i. from_rows: give each rank the values of its slice. body: the bodies
+ * of this rank's rows; NULL: the initial order. */
+int nbody_slices_to_rows(struct nbody *nb, const struct slice_column *column, size_t columns);
 int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body,
                            const double *rows, double *slice);
 

@@ -91,19 +91,23 @@ int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
 
 /* ---- Exchange. ------------------------------------------------------------------------------- */
 
-/* Values of bodies, on their way to the ranks of a partition: rank r needs the bodies first[r] ..
+enum { MAX_COLUMNS = 3 };
+
+/* Values of bodies, in flight to the ranks of a partition: rank r needs the bodies first[r] ..
  * first[r + 1] - 1. */
 struct delivery {
     struct nbody *nb;
     const size_t *first;
     size_t count;        /* bodies that this rank has */
     const cl_uint *body; /* their numbers; NULL: they follow body `base` */
-    size_t base, numbers;
-    const double *from;   /* [count][numbers] */
-    double *to;           /* [first[rank + 1] - first[rank]][numbers] */
+    size_t base;
+    struct slice_column column[MAX_COLUMNS]; /* from [count], to [first[rank + 1] - first[rank]] */
+    size_t columns, numbers;                 /* numbers: of all columns */
     cl_uint *order;       /* bodies by destination, and where each destination begins */
     size_t *begin;        /* [ranks + 1] */
-    cl_uint *sent, *came; /* numbers of bodies of a message, counted from the receiver's first */
+    uint64_t *came_count; /* [ranks] bodies that each rank sends to this one */
+    /* Messages: bodies, counted from the receiver's first, and values; room for the largest. */
+    cl_uint *sent, *came;
     double *values, *come;
 };
 
@@ -140,37 +144,53 @@ static void delivery_sort(struct delivery *d)
     d->begin[ranks] = d->count;
 }
 
-static void delivery_unpack(const struct delivery *d, size_t n, const cl_uint *at,
-                            const double *values)
+static size_t delivery_sends(const struct delivery *d, int to)
 {
-    for (size_t k = 0; k < n; k++)
-        memcpy(d->to + at[k] * d->numbers, values + k * d->numbers, d->numbers * sizeof *values);
+    return d->begin[to + 1] - d->begin[to];
 }
 
-static size_t delivery_pack(const struct delivery *d, int to)
+static void delivery_unpack(const struct delivery *d, size_t n)
 {
-    const size_t n = d->begin[to + 1] - d->begin[to];
-    for (size_t k = 0; k < n; k++) {
+    const double *value = d->come;
+    for (size_t k = 0; k < n; k++)
+        for (size_t c = 0; c < d->columns; value += d->column[c++].numbers)
+            memcpy(d->column[c].to + d->came[k] * d->column[c].numbers, value,
+                   d->column[c].numbers * sizeof *value);
+}
+
+static void delivery_pack(const struct delivery *d, int to)
+{
+    double *value = d->values;
+    for (size_t k = 0; k < delivery_sends(d, to); k++) {
         const size_t i = d->order[d->begin[to] + k];
         d->sent[k] = (cl_uint)(delivery_body(d, i) - d->first[to]);
-        memcpy(d->values + k * d->numbers, d->from + i * d->numbers,
-               d->numbers * sizeof *d->values);
+        for (size_t c = 0; c < d->columns; value += d->column[c++].numbers)
+            memcpy(value, d->column[c].from + i * d->column[c].numbers,
+                   d->column[c].numbers * sizeof *value);
     }
-    return n;
+}
+
+/* Copy the bodies that this rank itself needs. */
+static void delivery_copy_own(const struct delivery *d)
+{
+    const int rank = world_rank(d->nb->world);
+    for (size_t k = d->begin[rank]; k < d->begin[rank + 1]; k++) {
+        const size_t i = d->order[k], at = delivery_body(d, i) - d->first[rank];
+        for (size_t c = 0; c < d->columns; c++)
+            memcpy(d->column[c].to + at * d->column[c].numbers,
+                   d->column[c].from + i * d->column[c].numbers,
+                   d->column[c].numbers * sizeof *d->column[c].to);
+    }
 }
 
 static int delivery_run_round(const struct delivery *d, int to, int from)
 {
     stdcl_world *const world = d->nb->world;
-    const uint64_t sent = delivery_pack(d, to);
-    uint64_t came = 0;
-    const size_t bytes = d->numbers * sizeof *d->values;
-    world_request *count[] = {world_receive(world, from, TAG_COUNT, &came, sizeof came),
-                              world_send(world, to, TAG_COUNT, &sent, sizeof sent)};
-    if (world_wait(world, count, 2) != 0)
-        return -1;
+    const size_t sent = delivery_sends(d, to), came = (size_t)d->came_count[from],
+                 bytes = d->numbers * sizeof *d->values;
     world_request *bodies[4];
     size_t n = 0;
+    delivery_pack(d, to);
     if (came) {
         bodies[n++] = world_receive(world, from, TAG_BODY, d->came, came * sizeof *d->came);
         bodies[n++] = world_receive(world, from, TAG_VALUES, d->come, came * bytes);
@@ -181,15 +201,53 @@ static int delivery_run_round(const struct delivery *d, int to, int from)
     }
     if (n && world_wait(world, bodies, n) != 0)
         return -1;
-    delivery_unpack(d, came, d->came, d->come);
+    delivery_unpack(d, came);
     return 0;
+}
+
+static int delivery_exchange_counts(struct delivery *d, int to, int from)
+{
+    stdcl_world *const world = d->nb->world;
+    const uint64_t sent = delivery_sends(d, to);
+    world_request *count[] = {
+        world_receive(world, from, TAG_COUNT, &d->came_count[from], sizeof *d->came_count),
+        world_send(world, to, TAG_COUNT, &sent, sizeof sent)};
+    return world_wait(world, count, 2);
+}
+
+static int delivery_failed(const struct delivery *d)
+{
+    return clerror_set(ENOMEM, "nbody: out of memory to exchange %zu bodies", d->count);
+}
+
+/* Allocate messages of the largest numbers of bodies that pass in a round. */
+static int delivery_allocate(struct delivery *d)
+{
+    const int ranks = world_size(d->nb->world), rank = world_rank(d->nb->world);
+    const size_t bytes = d->numbers * sizeof *d->values;
+    size_t sends = 1, receives = 1;
+    for (int r = 0; r < ranks; r++)
+        if (r != rank) {
+            sends = delivery_sends(d, r) > sends ? delivery_sends(d, r) : sends;
+            receives = d->came_count[r] > receives ? (size_t)d->came_count[r] : receives;
+        }
+    d->sent = malloc(sends * sizeof *d->sent);
+    d->came = malloc(receives * sizeof *d->came);
+    d->values = malloc(sends * bytes);
+    d->come = malloc(receives * bytes);
+    return d->sent && d->came && d->values && d->come ? 0 : delivery_failed(d);
 }
 
 static int delivery_run_rounds(struct delivery *d)
 {
     const int ranks = world_size(d->nb->world), rank = world_rank(d->nb->world);
     delivery_sort(d);
-    delivery_unpack(d, delivery_pack(d, rank), d->sent, d->values);
+    for (int s = 1; s < ranks; s++)
+        if (delivery_exchange_counts(d, (rank + s) % ranks, (rank + ranks - s) % ranks) != 0)
+            return -1;
+    if (world_reduce_status(d->nb->world, delivery_allocate(d)) != 0)
+        return -1;
+    delivery_copy_own(d);
     for (int s = 1; s < ranks; s++)
         if (delivery_run_round(d, (rank + s) % ranks, (rank + ranks - s) % ranks) != 0)
             return -1;
@@ -197,25 +255,24 @@ static int delivery_run_rounds(struct delivery *d)
 }
 
 /* Collective. */
-static int delivery_run(struct delivery *d)
+static int delivery_run(struct delivery *d, const struct slice_column *column, size_t columns)
 {
-    const int ranks = world_size(d->nb->world), rank = world_rank(d->nb->world);
-    const size_t receives = d->first[rank + 1] - d->first[rank] + 1, sends = d->count + 1,
-                 bytes = d->numbers * sizeof *d->values;
-    d->order = malloc(sends * sizeof *d->order);
-    d->begin = calloc((size_t)ranks + 1, sizeof *d->begin);
-    d->sent = malloc(sends * sizeof *d->sent);
-    d->came = malloc(receives * sizeof *d->came);
-    d->values = malloc(sends * bytes);
-    d->come = malloc(receives * bytes);
-    int status = d->order && d->begin && d->sent && d->came && d->values && d->come
-                     ? 0
-                     : clerror_set(ENOMEM, "nbody: out of memory to exchange %zu bodies", d->count);
+    const size_t ranks = (size_t)world_size(d->nb->world);
+    d->columns = columns;
+    for (size_t c = 0; c < columns; c++) {
+        d->column[c] = column[c];
+        d->numbers += column[c].numbers;
+    }
+    d->order = malloc((d->count + 1) * sizeof *d->order);
+    d->begin = calloc(ranks + 1, sizeof *d->begin);
+    d->came_count = calloc(ranks, sizeof *d->came_count);
+    int status = d->order && d->begin && d->came_count ? 0 : delivery_failed(d);
     status = world_reduce_status(d->nb->world, status);
     if (status == 0)
         status = delivery_run_rounds(d);
     free(d->order);
     free(d->begin);
+    free(d->came_count);
     free(d->sent);
     free(d->came);
     free(d->values);
@@ -247,7 +304,7 @@ size_t nbody_slices_rows(const struct nbody *nb)
                : nb->n;
 }
 
-int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, double *rows)
+int nbody_slices_to_rows(struct nbody *nb, const struct slice_column *column, size_t columns)
 {
     size_t *first = slices_first_rows(nb);
     int status = first ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
@@ -256,10 +313,8 @@ int nbody_slices_to_rows(struct nbody *nb, size_t numbers, const double *slice, 
         status = delivery_run(&(struct delivery){.nb = nb,
                                                  .first = first,
                                                  .count = nbody_slices_count(nb),
-                                                 .base = nbody_slices_first(nb),
-                                                 .numbers = numbers,
-                                                 .from = slice,
-                                                 .to = rows});
+                                                 .base = nbody_slices_first(nb)},
+                              column, columns);
     free(first);
     return status;
 }
@@ -282,10 +337,8 @@ int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body
                                            .first = nb->domain.slice,
                                            .count = nbody_slices_rows(nb),
                                            .body = body,
-                                           .base = nbody_slices_row_base(nb),
-                                           .numbers = numbers,
-                                           .from = rows,
-                                           .to = slice});
+                                           .base = nbody_slices_row_base(nb)},
+                        &(const struct slice_column){rows, slice, numbers}, 1);
 }
 
 void nbody_slices_free(struct nbody *nb)

@@ -184,10 +184,9 @@ static int write_slices(struct nbody *nb, const double *mass, const double (*pos
     double(*x)[3] = malloc((rows + 1) * sizeof *x), (*v)[3] = malloc((rows + 1) * sizeof *v);
     int status = m && x && v ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     status = world_reduce_status(nb->world, status);
-    if (status == 0 &&
-        (nbody_slices_to_rows(nb, 1, mass, m) != 0 || nbody_slices_to_rows(nb, 3, *pos, *x) != 0 ||
-         nbody_slices_to_rows(nb, 3, *vel, *v) != 0))
-        status = -1;
+    if (status == 0)
+        status = nbody_slices_to_rows(
+            nb, (const struct slice_column[]){{mass, m, 1}, {*pos, *x, 3}, {*vel, *v, 3}}, 3);
     if (status == 0)
         status = world_reduce_status(nb->world,
                                      write_bodies(nb, nbody_slices_row_base(nb), rows, m,

@@ -111,21 +111,21 @@ static void check_body_block(void *given, size_t block, size_t first, size_t end
         g->wrong = true;
 }
 
-/* n: bodies that the caller passes, from body o->first on. */
-static int nbody_check_bodies(const struct nbody_options *o, size_t n, const double *mass,
-                              const double (*pos)[3], const double (*vel)[3])
+/* Check this rank's slice, or all bodies. */
+static int nbody_check_bodies(const struct nbody *nb, const double *mass, const double (*pos)[3],
+                              const double (*vel)[3])
 {
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
     struct given g = {mass, pos, vel, NULL, false};
-    nbody_each_block(n, check_body_block, &g);
+    nbody_each_block(nbody_slices_count(nb), check_body_block, &g);
     if (!g.wrong)
         return 0;
     size_t i = 0;
     int c = 0;
     while (body_is_valid(mass[i], pos[i], vel[i]))
         i++;
-    const size_t number = i + (o->count ? o->first : 0) + (size_t)o->first_number;
+    const size_t number = nbody_number(nb, nbody_slices_first(nb) + i);
     if (!isfinite(mass[i]) || mass[i] < 0)
         return clerror_set(EINVAL,
                            "nbody_create: body %zu has the mass %g; it must be a number >= 0",
@@ -310,12 +310,22 @@ struct trial {
     const double *mass, (*pos)[3], (*vel)[3];
 };
 
+/* Bodies of the smallest slice of all ranks; all bodies without slices. */
+static size_t smallest_slice(const struct nbody *nb)
+{
+    const size_t *first = nb->domain.slice;
+    size_t least = nb->n;
+    for (int k = 0; first && k < world_size(nb->world); k++)
+        least = first[k + 1] - first[k] < least ? first[k + 1] - first[k] : least;
+    return least;
+}
+
 /* Return the interactions per second of one device alone, from the second of two evaluations for
- * up to 16,384 bodies; 0 on error. */
+ * up to 16,384 bodies, an equal number on all ranks; 0 on error. */
 static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg)
 {
     const struct trial *t = arg;
-    const size_t given = nbody_slices_count(nb), n = given < 16384 ? given : 16384;
+    const size_t least = smallest_slice(nb), n = least < 16384 ? least : 16384;
     struct nbody_options trial = *t->options;
     double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
     if (!shares)
@@ -438,8 +448,6 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     int checked = nbody_check_options(o, n);
     if (checked == 0)
         checked = nbody_check_ranks(o);
-    if (checked == 0)
-        checked = nbody_check_bodies(o, o->count ? o->count : n, mass, pos, vel);
     if (world_reduce_status(o->world, checked) != 0)
         return NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
@@ -469,8 +477,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     nb->planes = nb->integrator->planes + by_body + (nb->megno ? NBODY_TANGENT_PLANES : 0);
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nbody_slices_open(nb, o) != 0 ||
-        world_reduce_status(
-            nb->world, nbody_added_copy(nb, o) != 0 || choose_devices(nb, o) != 0 ? -1 : 0) != 0) {
+        world_reduce_status(nb->world, nbody_check_bodies(nb, mass, pos, vel) != 0 ||
+                                               nbody_added_copy(nb, o) != 0 ||
+                                               choose_devices(nb, o) != 0
+                                           ? -1
+                                           : 0) != 0) {
         nbody_free(nb);
         return NULL;
     }
