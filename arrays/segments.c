@@ -15,6 +15,7 @@ enum { SEGMENT_SUMS, CLEAR_BINS, COUNT_BINS, SEGMENT_KERNELS };
 static const char *const names[SEGMENT_KERNELS] = {"segment_sums", "clear_bins", "count_bins"};
 
 enum { BYTE_SOURCE = ARRAYS_LONG + 1 };
+enum { HISTOGRAM_TOTALS = 8193 }; /* the counter of groups and the bins of one launch */
 static const struct sorter_source sources[] = {
     {VALUES_FLOAT, "arrays.scan.32", "-D NUMBER=float", 4, false, &segments_file, names,
      SEGMENT_KERNELS, NULL},
@@ -229,6 +230,31 @@ static cl_uint histogram_groups(const arrays_sorter *s, const struct sorter_prog
     return p->shape.group > 1 && groups > most ? (cl_uint)most : groups;
 }
 
+/* True if one launch counts and writes the bins. The last group to finish must see the totals of
+ * all groups, as in look-back. */
+static bool histogram_is_once(const struct sorter_program *p,
+                              const struct arrays_histogram_job *job)
+{
+    return p->shape.look_back && p->shape.group > 1 && job->nbins < HISTOGRAM_TOTALS;
+}
+
+/* Make room for the totals of one launch, which are 0 between launches. */
+static int histogram_totals(arrays_sorter *s, const struct sorter_program *p)
+{
+    if (s->totals)
+        return 0;
+    void *totals = clmalloc(s->ctx, HISTOGRAM_TOTALS * sizeof(cl_uint), CL_MEM_DEVONLY);
+    const cl_uint first = 0, n = HISTOGRAM_TOTALS;
+    if (!totals ||
+        sorter_launch(s, p, CLEAR_BINS, sorter_groups(s, p, n), ARGS(totals, first, n)) != 0) {
+        if (totals)
+            clfree(totals);
+        return -1;
+    }
+    s->totals = totals;
+    return 0;
+}
+
 static int histogram_start(arrays_sorter *s, const char *caller,
                            const struct arrays_histogram_job *job)
 {
@@ -246,7 +272,9 @@ static int histogram_start(arrays_sorter *s, const char *caller,
                              count =
                                  arrays_start_of(s->ctx, job->count ? job->count : job->bins, 4);
     const cl_uint groups = histogram_groups(s, p, job), clearing = sorter_groups(s, p, job->nbins);
-    if (sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)) != 0)
+    const int once = histogram_is_once(p, job);
+    if (once ? histogram_totals(s, p) != 0
+             : sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)))
         return -1;
     const struct bin_bounds b = histogram_bounds(job, source);
 #define BOUND(i)                                                                                   \
@@ -258,10 +286,10 @@ static int histogram_start(arrays_sorter *s, const char *caller,
 #undef BOUND
     const cl_uint2 start = {{bins.first, x.first}};
     const int counted = job->count ? 1 + (int)count.first : 0;
-    return groups ? sorter_launch(s, p, COUNT_BINS, groups,
-                                  ARGS(bins.base, x.base, start, lower, upper, base, unit, scale,
-                                       job->nbins, (cl_uint)job->most, counted, count.base))
-                  : 0;
+    const void *const totals = once ? s->totals : bins.base;
+    return sorter_launch(s, p, COUNT_BINS, groups ? groups : 1,
+                         ARGS(bins.base, x.base, start, lower, upper, base, unit, scale, job->nbins,
+                              (cl_uint)job->most, counted, count.base, totals, once));
 }
 
 int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job)

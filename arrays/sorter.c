@@ -443,6 +443,8 @@ void arrays_sorter_free(arrays_sorter *s)
         clfree(s->workspace);
     if (s->words)
         clfree(s->words);
+    if (s->totals)
+        clfree(s->totals);
     thread_pool_free(s->team);
     free(s->host_workspace);
     free(s->caller_shape);

@@ -124,6 +124,7 @@ struct arrays_sorter {
     void *words;
     size_t tiles;
     cl_uint epoch;
+    void *totals;             /* of histograms in one launch (segments.c), or NULL */
     struct thread_pool *team; /* of jobs on the host; NULL until needed */
     void *host_workspace;     /* of sorts on the host, of host_bytes bytes, or NULL */
     size_t host_bytes;
