@@ -20,8 +20,8 @@ typedef NUMBER NAME(stored) __attribute__((vector_size(VECTOR_BYTES), aligned(si
 
 #define LINE (VECTORS * LANES) /* numbers of a line */
 
-/* UP_n: lanes of two vectors, numbered from 0: the second vector moved up by n lanes, after the last
- * lanes of the first. LAST: the last lane in all lanes. */
+/* UP_n: lanes of two vectors, numbered from 0: the second vector moved up by n lanes, after the
+ * last lanes of the first. LAST: the last lane in all lanes. */
 #if LANES == 2
 #define UP_1 1, 2
 #define LAST 1, 1

@@ -7,6 +7,7 @@
  *   sort_host.h     sorting on the host, for CPUs
  *   select.c        compaction by flags and of runs, sums of runs
  *   segments.h      sums of segments, histograms
+ *   select_host.h, segments_host.h  these on the host, for CPUs
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
