@@ -29,7 +29,7 @@ size_t segments_type_bytes(enum arrays_type type);
 int segments_check(const arrays_sorter *s, const char *caller, const struct segments_job *job);
 
 /* True if the host should add elements of this type: the arrays are as for sorter_is_for_host, and
- * the device has the doubles in which it adds. */
+ * the device has doubles, which floats are added in. */
 bool segments_are_for_host(const arrays_sorter *s, enum arrays_type type,
                            const void *const memory[], size_t n);
 

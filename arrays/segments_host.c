@@ -146,7 +146,7 @@ REAL_BINS(double, real)
         }                                                                                          \
         for (size_t i = 0; i < n; i++) {                                                           \
             const double v = (double)x[i], k = (v - lower) * nbins / width;                        \
-            bin[i] = (cl_uint)(int32_t)((v >= lower) & (v < upper) ? k : nbins);                   \
+            bin[i] = (cl_uint)(int32_t)(((v >= lower) & (v < upper)) ? k : nbins);                 \
         }                                                                                          \
     }
 

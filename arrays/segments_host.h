@@ -17,13 +17,13 @@ void arrays_segment_sum(enum arrays_type type, const void *x, size_t most, size_
  * needed. */
 void arrays_segments_host(struct thread_pool **pool, const struct segments_job *job);
 
-/* Count n elements in bins, as struct arrays_histogram_job. `b`: as the arguments of count_bins. */
+/* Count n elements in bins, as struct arrays_histogram_job. */
 struct histogram_host_job {
     const void *x;
     cl_uint *bins;
     enum arrays_type type;
-    bool of_bytes; /* else `type` counts */
-    const struct bin_bounds *bounds;
+    bool of_bytes;                   /* else `type` counts */
+    const struct bin_bounds *bounds; /* the arguments of count_bins */
     size_t nbins, n;
 };
 void arrays_histogram_host(struct thread_pool **pool, const struct histogram_host_job *job);

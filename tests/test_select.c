@@ -504,6 +504,16 @@ static void select_rejects_bad_jobs(void **state)
     fails(EINVAL, arrays_reduce_by_key(NULL, &k));
 }
 
+/* After the other tests: on CPUs the first sorter has launched nothing. */
+static void host_of_cpu_used_no_kernel(void **state)
+{
+    cl_device_type type = 0;
+    (void)state;
+    clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (type & CL_DEVICE_TYPE_CPU && doubles_here)
+        assert_string_equal(arrays_sorter_shape(sorters[0]), "");
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -547,6 +557,7 @@ int main(void)
         cmocka_unit_test(histograms_of_bytes_and_floats_match_loops),
         cmocka_unit_test(histograms_of_extreme_ranges_match_closed_form),
         cmocka_unit_test(select_rejects_bad_jobs),
+        cmocka_unit_test(host_of_cpu_used_no_kernel),
     };
     return cmocka_run_group_tests_name("select", tests, set_up, tear_down);
 }

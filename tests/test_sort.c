@@ -922,6 +922,7 @@ static void sort_on_host_builds_no_kernel(void **state)
     if (!(type & CL_DEVICE_TYPE_CPU))
         return;
     const int built = builds_called;
+    shape = ""; /* as NULL */
     arrays_sorter *s = make_sorter();
     for (int floating = 0; floating < 2; floating++)
         scan_kinds_and_check(s, 4, 10000, floating, 1);
@@ -934,6 +935,7 @@ static void sort_on_host_builds_no_kernel(void **state)
     assert_string_equal(arrays_sorter_shape(s), "");
     works(clfree(job.work));
     arrays_sorter_free(s);
+    shape = NULL;
 }
 
 /* One small shape, for Oclgrind, which checks for races (oclgrind/run.sh). */

@@ -8,7 +8,7 @@
  * Usage: taskset -c 0 cpu_selections [ROUNDS [LOG2...]]. Data as in bench_select. Results are
  * compared with the plain loop; then, alternately, the three are timed. A line for each case with
  * the median times in microseconds, of the processor if there is only one. Set OMP_NUM_THREADS, and
- * OMP_WAIT_POLICY=passive: else threads of OpenMP occupy the processors of others. OpenMP: parts
+ * OMP_WAIT_POLICY=passive: idle threads of OpenMP else occupy the processors. OpenMP: parts
  * of the array are counted and then written, without a branch that depends on the flags; histograms
  * are counted in an array for each thread.
  * SPDX-License-Identifier: MIT
