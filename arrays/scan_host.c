@@ -1,8 +1,7 @@
 /* scan_host.c - prefix sums and sums on the host, for one instruction set.
  *
  * CMakeLists.txt compiles this file once for each instruction set: SCAN_HOST is the name of its
- * functions, and VECTOR_BYTES the width of vectors of integers. Vectors of floats have 16 bytes for
- * each instruction set, so that all of them add in the same order.
+ * functions, and VECTOR_BYTES the width of its vectors.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/scan_host_threads.h"
@@ -15,37 +14,33 @@
 #define SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
 #endif
 
-/* Bytes to prefetch ahead in the next block, which comes from memory. With blocks of 64 KiB on one
- * core a scan of integers took a tenth less time (choices in bench/studies/cpu-scans.json). */
-enum { NEXT_AHEAD_BYTES = 4096 };
+/* Locality of prefetches: past the first-level cache, whose lines are in use. */
+enum { SECOND_LEVEL_CACHE = 2 };
 
 /* Non-temporal stores: past the caches, without reading the lines before. */
 #ifdef __SSE2__
 #include <immintrin.h>
-#define STREAM_16(p, v) _mm_stream_si128((__m128i *)(void *)(p), (__m128i)(v))
-#define STREAM_32(p, v) _mm256_stream_si256((__m256i *)(void *)(p), (__m256i)(v))
-#define STREAM_64(p, v) _mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v))
+#if VECTOR_BYTES == 64
+#define STREAM(p, v) _mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v))
+#elif VECTOR_BYTES == 32
+#define STREAM(p, v) _mm256_stream_si256((__m256i *)(void *)(p), (__m256i)(v))
+#else
+#define STREAM(p, v) _mm_stream_si128((__m128i *)(void *)(p), (__m128i)(v))
+#endif
 #define STREAM_END() _mm_sfence()
 #else
-#define STREAM_16(p, v) __builtin_memcpy(p, &(v), sizeof(v))
+#define STREAM(p, v) __builtin_memcpy(p, &(v), sizeof(v))
 #define STREAM_END() (void)0
 #endif
-#if VECTOR_BYTES == 64
-#define STREAM_WIDE STREAM_64
-#elif VECTOR_BYTES == 32
-#define STREAM_WIDE STREAM_32
-#else
-#define STREAM_WIDE STREAM_16
-#endif
+
+enum { VECTORS = 64 / VECTOR_BYTES }; /* of a line */
 
 #define NAME(x) scan_32_##x
 #define NUMBER uint32_t
 #define INDEX uint32_t
 #define MEMBER whole
 #define FLOATING 0
-#define BYTES VECTOR_BYTES
-#define LANES (BYTES / 4)
-#define STREAM STREAM_WIDE
+#define LANES (VECTOR_BYTES / 4)
 #include "arrays/scan_host.h"
 
 #define NAME(x) scan_64_##x
@@ -53,9 +48,7 @@ enum { NEXT_AHEAD_BYTES = 4096 };
 #define INDEX uint64_t
 #define MEMBER whole
 #define FLOATING 0
-#define BYTES VECTOR_BYTES
-#define LANES (BYTES / 8)
-#define STREAM STREAM_WIDE
+#define LANES (VECTOR_BYTES / 8)
 #include "arrays/scan_host.h"
 
 #define NAME(x) scan_float_##x
@@ -63,9 +56,7 @@ enum { NEXT_AHEAD_BYTES = 4096 };
 #define INDEX uint32_t
 #define MEMBER real
 #define FLOATING 1
-#define BYTES 16
-#define LANES 4
-#define STREAM STREAM_16
+#define LANES (VECTOR_BYTES / 4)
 #include "arrays/scan_host.h"
 
 #define NAME(x) scan_double_##x
@@ -73,9 +64,7 @@ enum { NEXT_AHEAD_BYTES = 4096 };
 #define INDEX uint64_t
 #define MEMBER real
 #define FLOATING 1
-#define BYTES 16
-#define LANES 2
-#define STREAM STREAM_16
+#define LANES (VECTOR_BYTES / 8)
 #include "arrays/scan_host.h"
 
 const struct scan_host SCAN_HOST = {

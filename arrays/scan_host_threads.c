@@ -1,16 +1,16 @@
 /* scan_host_threads.c - prefix sums on the host: division among threads.
  *
- * Memory is read once. A thread takes block after block. While it scans one, which is in its cache,
- * it reads and sums the next one that it will scan:
+ * Memory is read once. A thread takes block after block. While it scans one, which is in its
+ * cache, it prefetches the next one that it will scan, and then sums that one:
  *
- *     block      0        1        2        3
- *     thread A   sum  ->  scan 0, sum 2  ->  scan 2, sum 4 ...
- *     thread B       sum  ->  scan 1, sum 3  ->  scan 3 ...
+ *     thread A   sum 0, scan 0, sum 2, scan 2, sum 4 ...
+ *     thread B   sum 1, scan 1, sum 3, scan 3, sum 5 ...
  *     carry      0   s0  s0+s1  ...      from block to block, as soon as a block is summed
  *
- * Threads write integers past the caches: at 16 MiB and more two cores copy faster that way. One
- * thread scans integers in one block and writes through the caches, at 0.75 to 1.01 of the speed of
- * a copy (bench/studies/cpu-scans.json).
+ * The prefetches, into the second-level cache, overlap with the scan; a sum of the next block in
+ * the loop that scans did not (bench/studies/cpu-scans.json). Threads write past the caches: at
+ * 16 MiB and more two cores copy faster that way. One thread scans integers in one block and writes
+ * through the caches.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/scan_host_threads.h"
@@ -70,22 +70,21 @@ static union scan_number chain_carry(struct scan_chain *c, size_t block, union s
     return before;
 }
 
-/* Scan a block, given the sum of its numbers. Return the sum of block `next`. */
-static union scan_number chain_scan(struct scan_chain *c, size_t block, union scan_number sum,
-                                    size_t next)
+/* Scan a block, given the sum of its numbers, and prefetch block `next`. */
+static void chain_scan(struct scan_chain *c, size_t block, union scan_number sum, size_t next)
 {
+    /* the last block may be shorter */
+    const size_t prefetched = next + 1 < c->chain.blocks ? next : block;
     struct scan_block b = {.inclusive = c->job->inclusive,
                            .stream = c->stream,
                            .sums = (char *)c->job->sums + block * c->each * c->bytes,
                            .x = block_start(c, block),
                            .n = block_length(c, block),
-                           .next = block_start(c, next < c->chain.blocks ? next : 0),
-                           .nnext = block_length(c, next),
+                           .next = block_start(c, prefetched),
                            .before = chain_carry(c, block, sum)};
     c->host->scan[c->job->kind](&b);
     if (block + 1 == c->chain.blocks)
         c->total = b.before;
-    return b.next_sum;
 }
 
 static void scan_blocks(void *chain, size_t part)
@@ -93,12 +92,12 @@ static void scan_blocks(void *chain, size_t part)
     struct scan_chain *c = chain;
     size_t block = block_chain_take(&c->chain);
     (void)part;
-    union scan_number sum = {0};
-    if (block < c->chain.blocks && c->chain.blocks > 1)
-        sum = c->host->sum[c->job->kind](block_start(c, block), block_length(c, block));
     while (block < c->chain.blocks) {
+        union scan_number sum = {0};
+        if (c->chain.blocks > 1)
+            sum = c->host->sum[c->job->kind](block_start(c, block), block_length(c, block));
         const size_t next = block_chain_take(&c->chain);
-        sum = chain_scan(c, block, sum, next);
+        chain_scan(c, block, sum, next);
         block = next;
     }
 }
@@ -112,7 +111,7 @@ union scan_number arrays_scan_host_threads(const struct scan_host *host, struct 
                            .job = job,
                            .bytes = bytes,
                            .each = BLOCK_BYTES / bytes,
-                           .stream = team && job->kind < SCAN_HOST_FLOAT && job->sums != job->x &&
+                           .stream = team && job->sums != job->x &&
                                      (uintptr_t)job->sums % STREAM_ALIGN == 0};
     if (!team && job->kind < SCAN_HOST_FLOAT && job->n)
         c.each = job->n; /* integers by one thread: in one block */

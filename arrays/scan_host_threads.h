@@ -18,17 +18,15 @@ union scan_number {
     double real;
 };
 
-/* Consecutive numbers that one thread scans, while it sums the numbers of a later block. */
+/* Consecutive numbers that one thread scans. */
 struct scan_block {
     bool inclusive;
     bool stream; /* write past the caches; `sums` is then a multiple of 64 bytes */
     void *sums;
     const void *x; /* may be `sums` */
     size_t n;
-    const void *next; /* nnext numbers, at most n, to be summed */
-    size_t nnext;
-    union scan_number before;   /* input: the sum of all earlier numbers; output: and of these */
-    union scan_number next_sum; /* output */
+    const void *next;         /* memory of n numbers to be prefetched; x: nothing */
+    union scan_number before; /* input: the sum of all earlier numbers; output: and of these */
 };
 
 /* Functions for one set of instructions. Index: SCAN_HOST_KINDS. */

@@ -4,6 +4,7 @@
 #include "arrays/segments.h"
 
 #include "arrays/kernels.h"
+#include "arrays/segments_host.h"
 #include "core/handle.h"
 
 #include <float.h>
@@ -15,6 +16,7 @@ enum { SEGMENT_SUMS, CLEAR_BINS, COUNT_BINS, SEGMENT_KERNELS };
 static const char *const names[SEGMENT_KERNELS] = {"segment_sums", "clear_bins", "count_bins"};
 
 enum { BYTE_SOURCE = ARRAYS_LONG + 1 };
+enum { HISTOGRAM_TOTALS = 8193 }; /* the counter of groups and the bins of one launch */
 static const struct sorter_source sources[] = {
     {VALUES_FLOAT, "arrays.scan.32", "-D NUMBER=float", 4, false, &segments_file, names,
      SEGMENT_KERNELS, NULL},
@@ -78,8 +80,20 @@ int segments_start(arrays_sorter *s, const struct segments_job *job)
         ARGS(sums.base, x.base, offsets.base, start, n, segments, counted, count.base));
 }
 
-static int segmented_start(arrays_sorter *s, const char *caller,
-                           const struct arrays_segments_job *job)
+bool segments_are_for_host(const arrays_sorter *s, enum arrays_type type,
+                           const void *const memory[], size_t n)
+{
+    bool doubles = true;
+    if (!sorter_is_for_host(s, memory, n))
+        return false;
+    if (type == ARRAYS_FLOAT && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
+        return false;
+    return doubles;
+}
+
+/* Check a job and write it in *own. */
+static int segmented_check(const arrays_sorter *s, const char *caller,
+                           const struct arrays_segments_job *job, struct segments_job *own)
 {
     if (no_handle(s, caller) || no_job(job, caller) ||
         sorter_check(caller, 4, job->most, job->reserved) != 0)
@@ -87,35 +101,41 @@ static int segmented_start(arrays_sorter *s, const char *caller,
     if (job->segments > (size_t)1 << 31)
         return clerror_set(EINVAL, "%s: segments = %zu; the maximum is 2^31", caller,
                            job->segments);
-    const struct segments_job own = {.x = job->x,
-                                     .offsets = job->offsets,
-                                     .sums = job->sums,
-                                     .type = job->type,
-                                     .most = job->most,
-                                     .segments = job->segments};
+    *own = (struct segments_job){.x = job->x,
+                                 .offsets = job->offsets,
+                                 .sums = job->sums,
+                                 .type = job->type,
+                                 .most = job->most,
+                                 .segments = job->segments};
     const size_t bytes = segments_type_bytes(job->type),
                  size = (job->segments + 1) * sizeof *job->offsets;
     if (sorter_check_input(s, caller, "offsets", job->offsets, size, 4) != 0 ||
-        segments_check(s, caller, &own) != 0)
+        segments_check(s, caller, own) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"x", job->x, job->most * bytes},
                                           {"offsets", job->offsets, size},
                                           {"sums", job->sums, job->segments * bytes}};
-    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges) == 0
-               ? segments_start(s, &own)
-               : -1;
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
 }
 
 int arrays_segmented_sum_start(arrays_sorter *s, const struct arrays_segments_job *job)
 {
-    return segmented_start(s, __func__, job);
+    struct segments_job own;
+    return segmented_check(s, __func__, job, &own) == 0 ? segments_start(s, &own) : -1;
 }
 
 int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job)
 {
-    if (no_handle(s, __func__))
+    struct segments_job own;
+    if (segmented_check(s, __func__, job, &own) != 0)
         return -1;
-    return sorter_finish(s, segmented_start(s, __func__, job));
+    const void *const memory[] = {job->x, job->offsets, job->sums};
+    if (!segments_are_for_host(s, job->type, memory, 3))
+        return sorter_finish(s, segments_start(s, &own));
+    if (sorter_host_begin(s, __func__) != 0)
+        return -1;
+    arrays_segments_host(&s->team, &own);
+    return 0;
 }
 
 /* ---- Histograms. ----------------------------------------------------------------------------- */
@@ -146,13 +166,6 @@ static double histogram_unit(const struct arrays_histogram_job *job)
         return ldexp(1, -exponent);
     return exponent > usual ? ldexp(1, -shift) : exponent < -usual ? ldexp(1, shift) : 1;
 }
-
-/* Arguments of count_bins in the elements' type. */
-struct bin_bounds {
-    double real[5]; /* lower, upper, base, unit, scale */
-    float single[5];
-    cl_long whole[5];
-};
 
 static struct bin_bounds histogram_bounds(const struct arrays_histogram_job *job, int source)
 {
@@ -229,6 +242,31 @@ static cl_uint histogram_groups(const arrays_sorter *s, const struct sorter_prog
     return p->shape.group > 1 && groups > most ? (cl_uint)most : groups;
 }
 
+/* True if one launch counts and writes the bins. The last group to finish must see the totals of
+ * all groups, as in look-back. */
+static bool histogram_is_once(const struct sorter_program *p,
+                              const struct arrays_histogram_job *job)
+{
+    return p->shape.look_back && p->shape.group > 1 && job->nbins < HISTOGRAM_TOTALS;
+}
+
+/* Make room for the totals of one launch, which are 0 between launches. */
+static int histogram_totals(arrays_sorter *s, const struct sorter_program *p)
+{
+    if (s->totals)
+        return 0;
+    void *totals = clmalloc(s->ctx, HISTOGRAM_TOTALS * sizeof(cl_uint), CL_MEM_DEVONLY);
+    const cl_uint first = 0, n = HISTOGRAM_TOTALS;
+    if (!totals ||
+        sorter_launch(s, p, CLEAR_BINS, sorter_groups(s, p, n), ARGS(totals, first, n)) != 0) {
+        if (totals)
+            clfree(totals);
+        return -1;
+    }
+    s->totals = totals;
+    return 0;
+}
+
 static int histogram_start(arrays_sorter *s, const char *caller,
                            const struct arrays_histogram_job *job)
 {
@@ -246,7 +284,9 @@ static int histogram_start(arrays_sorter *s, const char *caller,
                              count =
                                  arrays_start_of(s->ctx, job->count ? job->count : job->bins, 4);
     const cl_uint groups = histogram_groups(s, p, job), clearing = sorter_groups(s, p, job->nbins);
-    if (sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)) != 0)
+    const int once = histogram_is_once(p, job);
+    if (once ? histogram_totals(s, p) != 0
+             : sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)))
         return -1;
     const struct bin_bounds b = histogram_bounds(job, source);
 #define BOUND(i)                                                                                   \
@@ -258,10 +298,10 @@ static int histogram_start(arrays_sorter *s, const char *caller,
 #undef BOUND
     const cl_uint2 start = {{bins.first, x.first}};
     const int counted = job->count ? 1 + (int)count.first : 0;
-    return groups ? sorter_launch(s, p, COUNT_BINS, groups,
-                                  ARGS(bins.base, x.base, start, lower, upper, base, unit, scale,
-                                       job->nbins, (cl_uint)job->most, counted, count.base))
-                  : 0;
+    const void *const totals = once ? s->totals : bins.base;
+    return sorter_launch(s, p, COUNT_BINS, groups ? groups : 1,
+                         ARGS(bins.base, x.base, start, lower, upper, base, unit, scale, job->nbins,
+                              (cl_uint)job->most, counted, count.base, totals, once));
 }
 
 int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job)
@@ -269,9 +309,31 @@ int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *
     return histogram_start(s, __func__, job);
 }
 
+static int histogram_on_host(arrays_sorter *s, const char *caller,
+                             const struct arrays_histogram_job *job)
+{
+    const size_t bytes = job->of_bytes ? 1 : segments_type_bytes(job->type);
+    if (histogram_check(s, caller, job, bytes) != 0 || sorter_host_begin(s, caller) != 0)
+        return -1;
+    const struct bin_bounds bounds =
+        histogram_bounds(job, job->of_bytes ? BYTE_SOURCE : (int)job->type);
+    const struct histogram_host_job host = {.x = job->x,
+                                            .bins = job->bins,
+                                            .type = job->type,
+                                            .of_bytes = job->of_bytes != 0,
+                                            .bounds = &bounds,
+                                            .nbins = job->nbins,
+                                            .n = sorter_host_count(job->most, job->count)};
+    arrays_histogram_host(&s->team, &host);
+    return 0;
+}
+
 int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job)
 {
-    if (no_handle(s, __func__))
+    if (no_handle(s, __func__) || no_job(job, __func__))
         return -1;
+    const void *const memory[] = {job->x, job->bins, job->count};
+    if (sorter_is_for_host(s, memory, 3))
+        return histogram_on_host(s, __func__, job);
     return sorter_finish(s, histogram_start(s, __func__, job));
 }

@@ -143,6 +143,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void segment_sums(
 #define ADD_1(counter) atomic_inc(&(counter))
 #endif
 #define BATCH 8 /* elements of an item that are loaded at once */
+/* Clearing and adding a copy takes time: it is worth it for this number of elements of the group
+ * for each counter. */
+#define ELEMENTS_EACH 2
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void clear_bins(__global uint *bins,
                                                                             uint start, uint nbins)
@@ -189,8 +192,8 @@ uint bin_of(NUMBER v, struct bin_range r)
 #endif
 
 /* Count an element: in a group's counters or, if bins do not fit, in `bins`. */
-INLINE void count_element(__local uint *own, __global uint *bins, NUMBER v, struct bin_range r,
-                          uint copies, uint copy)
+INLINE void count_element(__local uint *own, volatile __global uint *bins, NUMBER v,
+                          struct bin_range r, uint copies, uint copy)
 {
     const uint place = BYTES ? (uint)v : bin_of(v, r);
     const bool inside = BYTES ? true : place < r.nbins;
@@ -202,8 +205,8 @@ INLINE void count_element(__local uint *own, __global uint *bins, NUMBER v, stru
 
 #if BYTES
 /* Count bytes from ... to - 1 of a buffer, four at once but at the ends. */
-INLINE void count_chunk(__local uint *own, __global uint *bins, __global const uchar *x, uint from,
-                        uint to, struct bin_range r, uint copies)
+INLINE void count_chunk(__local uint *own, volatile __global uint *bins, __global const uchar *x,
+                        uint from, uint to, struct bin_range r, uint copies)
 {
     const uint item = get_local_id(0), head = min((from + 3) / 4 * 4, to),
                tail = max(to / 4 * 4, head), end = tail / 4;
@@ -225,8 +228,8 @@ INLINE void count_chunk(__local uint *own, __global uint *bins, __global const u
 }
 #else
 /* Count elements from ... to - 1 of a buffer. */
-INLINE void count_chunk(__local uint *own, __global uint *bins, __global const NUMBER *x, uint from,
-                        uint to, struct bin_range r, uint copies)
+INLINE void count_chunk(__local uint *own, volatile __global uint *bins, __global const NUMBER *x,
+                        uint from, uint to, struct bin_range r, uint copies)
 {
     for (uint i = from + get_local_id(0); i < to; i += BATCH * GROUP) {
         NUMBER v[BATCH];
@@ -241,28 +244,53 @@ INLINE void count_chunk(__local uint *own, __global uint *bins, __global const N
 }
 #endif
 
-/* start: first elements of bins and x. */
+/* Move the totals of all groups to the bins, in the last group that calls this, and leave 0. */
+void move_totals(__global uint *bins, volatile __global uint *totals, uint nbins, uint groups,
+                 __local uint *arrived)
+{
+    DEVICE_FENCE();
+    GROUP_BARRIER();
+    if (get_local_id(0) == 0)
+        *arrived = atomic_inc(&totals[0]);
+    GROUP_BARRIER();
+    if (READ(uint, *arrived) != groups - 1)
+        return;
+    DEVICE_FENCE();
+    for (uint b = get_local_id(0); b < nbins; b += GROUP)
+        bins[b] = atomic_xchg(&totals[1 + b], 0);
+    if (get_local_id(0) == 0)
+        totals[0] = 0;
+}
+
+/* start: first elements of bins and x. One launch (once): groups add to totals[1 + bin], and the
+ * last to finish, by the counter totals[0], writes the bins; totals are 0 before and after. Else
+ * the bins are 0 before, and groups add to them. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     __global uint *bins, __global const NUMBER *x, uint2 start, BOUND lower, BOUND upper,
     BOUND base, BOUND unit, BOUND scale, uint nbins, uint most, int counted,
-    __global const uint *count)
+    __global const uint *count, volatile __global uint *totals, int once)
 {
-    __local uint own[LOCAL_COUNTERS];
-    const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
-               g = get_group_id(0), item = get_local_id(0), counters = BYTES ? 256 : nbins;
+    __local uint own[LOCAL_COUNTERS], arrived;
+    const uint n = element_count(most, counted, count),
+               chunks = max(chunk_count(n, get_num_groups(0)), 1u), g = get_group_id(0),
+               item = get_local_id(0), counters = BYTES ? 256 : nbins;
     if (g >= chunks)
         return;
+    const uint own_start = chunk_start(n, chunks, g), own_end = chunk_start(n, chunks, g + 1);
+    const uint worth = (own_end - own_start) / ELEMENTS_EACH;
     uint copies = MOST_COPIES;
     while (copies && counters > LOCAL_COUNTERS / copies)
         copies /= 2; /* 0: they do not fit */
+    while (copies > 1 && counters > worth / copies)
+        copies /= 2;
     const SCALE bins_each = REAL ? (SCALE)scale : (SCALE)nbins / (SCALE)(upper - lower);
     const struct bin_range r = {lower, upper, base, unit, bins_each, nbins};
     bins += start.x;
+    volatile __global uint *sums = once ? totals + 1 : bins;
     for (uint i = item; copies && i < counters * copies; i += GROUP)
         own[i] = 0;
     GROUP_BARRIER();
-    count_chunk(own, bins, x, start.y + chunk_start(n, chunks, g),
-                start.y + chunk_start(n, chunks, g + 1), r, copies);
+    count_chunk(own, sums, x, start.y + own_start, start.y + own_end, r, copies);
     GROUP_BARRIER();
     for (uint c = item; copies && c < counters; c += GROUP) {
         uint sum = 0;
@@ -270,6 +298,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
             sum += own[c * copies + ((k + item) & (copies - 1))];
         const uint bin = BYTES ? bin_of((NUMBER)c, r) : c;
         if (sum && bin < nbins)
-            atomic_add(&bins[bin], sum);
+            atomic_add(&sums[bin], sum);
     }
+    if (once)
+        move_totals(bins, totals, nbins, chunks, &arrived);
 }

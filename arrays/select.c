@@ -5,6 +5,7 @@
 #include "arrays/segments.h"
 
 #include "arrays/kernels.h"
+#include "arrays/select_host.h"
 #include "core/handle.h"
 
 EMBEDDED(select_file, "arrays/select.cl", arrays_select_cl);
@@ -198,60 +199,112 @@ int arrays_unique_start(arrays_sorter *s, const struct arrays_select_job *job)
     return select_start(s, __func__, job, false);
 }
 
+static int select_on_host(arrays_sorter *s, const char *caller, const struct arrays_select_job *job,
+                          bool flags)
+{
+    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0 ||
+        select_check(s, caller, job, flags) != 0 || sorter_host_begin(s, caller) != 0)
+        return -1;
+    const struct select_host_job host = {.x = job->x,
+                                         .flags = flags ? job->flags : NULL,
+                                         .out = job->out,
+                                         .bytes = (size_t)job->bytes,
+                                         .n = sorter_host_count(job->most, job->count)};
+    *job->selected = (cl_uint)arrays_select_host(&s->team, &host);
+    return 0;
+}
+
+static int select_and_wait(arrays_sorter *s, const char *caller,
+                           const struct arrays_select_job *job, bool flags)
+{
+    if (no_handle(s, caller) || no_job(job, caller))
+        return -1;
+    const void *const memory[] = {job->x, job->out, job->selected, job->count,
+                                  flags ? job->flags : NULL};
+    if (sorter_is_for_host(s, memory, 5))
+        return select_on_host(s, caller, job, flags);
+    return sorter_finish(s, select_start(s, caller, job, flags));
+}
+
 int arrays_select(arrays_sorter *s, const struct arrays_select_job *job)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    return sorter_finish(s, select_start(s, __func__, job, true));
+    return select_and_wait(s, __func__, job, true);
 }
 
 int arrays_unique(arrays_sorter *s, const struct arrays_select_job *job)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    return sorter_finish(s, select_start(s, __func__, job, false));
+    return select_and_wait(s, __func__, job, false);
 }
 
-static int by_key_start(arrays_sorter *s, const char *caller, const struct arrays_by_key_job *job)
+/* A sum of runs in parts: the first elements of runs, and the sums of segments. */
+struct by_key_parts {
+    struct arrays_select_job heads;
+    struct segments_job sums;
+};
+
+/* Check a job and write its parts. */
+static int by_key_check(const arrays_sorter *s, const char *caller,
+                        const struct arrays_by_key_job *job, struct by_key_parts *parts)
 {
     if (no_handle(s, caller) || no_job(job, caller) ||
         sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return -1;
-    const struct arrays_select_job heads = {.x = job->keys,
-                                            .out = job->unique,
-                                            .selected = job->runs,
-                                            .bytes = job->bytes,
-                                            .most = job->most,
-                                            .count = job->count};
-    struct segments_job sums = {.x = job->values,
-                                .sums = job->sums,
-                                .type = job->type,
-                                .most = job->most,
-                                .segments = job->most,
-                                .count = job->runs};
-    struct selection p;
-    if (select_check(s, caller, &heads, false) != 0 || segments_check(s, caller, &sums) != 0)
+    parts->heads = (struct arrays_select_job){.x = job->keys,
+                                              .out = job->unique,
+                                              .selected = job->runs,
+                                              .bytes = job->bytes,
+                                              .most = job->most,
+                                              .count = job->count};
+    parts->sums = (struct segments_job){.x = job->values,
+                                        .sums = job->sums,
+                                        .type = job->type,
+                                        .most = job->most,
+                                        .segments = job->most,
+                                        .count = job->runs};
+    if (select_check(s, caller, &parts->heads, false) != 0 ||
+        segments_check(s, caller, &parts->sums) != 0)
         return -1;
     const size_t size = job->most * (size_t)job->bytes,
                  value = job->most * segments_type_bytes(job->type);
     const struct sorter_range ranges[] = {
         {"keys", job->keys, size},      {"unique", job->unique, size}, {"sums", job->sums, value},
         {"values", job->values, value}, {"runs", job->runs, 4},        {"count", job->count, 4}};
-    if (sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges) != 0 ||
-        selection_init(&p, s, caller, &heads, false, true) != 0 || select_run(&p) != 0)
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
+}
+
+static int by_key_start(arrays_sorter *s, const char *caller, struct by_key_parts *parts)
+{
+    struct selection p;
+    if (selection_init(&p, s, caller, &parts->heads, false, true) != 0 || select_run(&p) != 0)
         return -1;
-    sums.offsets = p.offsets;
-    return segments_start(s, &sums);
+    parts->sums.offsets = p.offsets;
+    return segments_start(s, &parts->sums);
 }
 
 int arrays_reduce_by_key_start(arrays_sorter *s, const struct arrays_by_key_job *job)
 {
-    return by_key_start(s, __func__, job);
+    struct by_key_parts parts;
+    return by_key_check(s, __func__, job, &parts) == 0 ? by_key_start(s, __func__, &parts) : -1;
 }
 
 int arrays_reduce_by_key(arrays_sorter *s, const struct arrays_by_key_job *job)
 {
-    if (no_handle(s, __func__))
+    struct by_key_parts parts;
+    if (by_key_check(s, __func__, job, &parts) != 0)
         return -1;
-    return sorter_finish(s, by_key_start(s, __func__, job));
+    const void *const memory[] = {job->keys, job->values, job->unique,
+                                  job->sums, job->runs,   job->count};
+    if (!segments_are_for_host(s, job->type, memory, 6))
+        return sorter_finish(s, by_key_start(s, __func__, &parts));
+    if (sorter_host_begin(s, __func__) != 0)
+        return -1;
+    const struct by_key_host_job host = {.keys = job->keys,
+                                         .values = job->values,
+                                         .unique = job->unique,
+                                         .sums = job->sums,
+                                         .bytes = (size_t)job->bytes,
+                                         .n = sorter_host_count(job->most, job->count),
+                                         .type = job->type};
+    *job->runs = (cl_uint)arrays_by_key_host(&s->team, &host);
+    return 0;
 }

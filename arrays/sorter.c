@@ -412,8 +412,9 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
         return NULL;
     }
     arrays_sorter *s = calloc(1, sizeof *s);
-    char *shape = s && o->shape ? strdup(o->shape) : NULL;
-    if (!s || (o->shape && !shape)) {
+    const bool shaped = o->shape && *o->shape;
+    char *shape = s && shaped ? strdup(o->shape) : NULL;
+    if (!s || (shaped && !shape)) {
         clerror_set(ENOMEM, "arrays_sorter_create: out of memory");
         free(s);
         return NULL;
@@ -443,6 +444,8 @@ void arrays_sorter_free(arrays_sorter *s)
         clfree(s->workspace);
     if (s->words)
         clfree(s->words);
+    if (s->totals)
+        clfree(s->totals);
     thread_pool_free(s->team);
     free(s->host_workspace);
     free(s->caller_shape);

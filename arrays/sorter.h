@@ -7,6 +7,7 @@
  *   sort_host.h     sorting on the host, for CPUs
  *   select.c        compaction by flags and of runs, sums of runs
  *   segments.h      sums of segments, histograms
+ *   select_host.h, segments_host.h  these on the host, for CPUs
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
@@ -124,6 +125,7 @@ struct arrays_sorter {
     void *words;
     size_t tiles;
     cl_uint epoch;
+    void *totals;             /* of histograms in one launch (segments.c), or NULL */
     struct thread_pool *team; /* of jobs on the host; NULL until needed */
     void *host_workspace;     /* of sorts on the host, of host_bytes bytes, or NULL */
     size_t host_bytes;

@@ -39,6 +39,14 @@
 #define GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
+/* Order an item's accesses to global memory for other groups. OpenCL 1.2 has no such fence: the
+ * portable one is for the devices that pass the test of lookback.h. */
+#ifdef __NV_CL_C_VERSION
+#define DEVICE_FENCE() __asm volatile("membar.gl;" ::: "memory")
+#else
+#define DEVICE_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#endif
+
 /* Read local memory before a barrier after which other items write to it. PoCL 7.0 and 7.1 read
  * the place again after the barrier (tests/drivers/reread.cl), unless it is volatile. */
 #ifdef __CPU__

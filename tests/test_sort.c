@@ -11,6 +11,7 @@
 #include "arrays/kernels.h"
 #include "arrays/scan_host_threads.h"
 #include "arrays/sort_host.h"
+#include "arrays/sorter.h"
 #include "core/thread_pool.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 enum { MOST = (1 << 22) + 77, SMALL = 300, GUARDS = 64 };
 static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,    4097, 8191,
                                16385, 32767, 65537, 131071, 262145, 524287, 1048577, MOST};
-enum { SIZES = sizeof sizes / sizeof *sizes };
+enum { LARGE_SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
 static cl_uint dev;       /* the last of the context */
@@ -200,7 +201,7 @@ static void sort_large_sizes_match_reference(void **state)
     (void)state;
     arrays_sorter *s = make_sorter();
     void *blocks[] = {keys, values};
-    for (size_t k = 0; k < SIZES; k++) {
+    for (size_t k = 0; k < LARGE_SIZES; k++) {
         const size_t n = sizes[k];
         const int bytes = k % 2 ? 4 : 8, bits = k % 4 < 2 ? 8 * bytes - 1 : 20;
         for (size_t i = 0; i < n + GUARDS; i++) {
@@ -541,7 +542,7 @@ static void scan_matches_reference(void **state)
     for (int bytes = 4; bytes <= 8; bytes += 4) {
         for (size_t n = 0; n <= SMALL; n++)
             scan_and_check(s, bytes, n, n % 2);
-        for (size_t k = 0; k < SIZES; k++)
+        for (size_t k = 0; k < LARGE_SIZES; k++)
             scan_and_check(s, bytes, sizes[k], k % 2);
     }
     arrays_sorter_free(s);
@@ -894,19 +895,19 @@ static void sort_shapes_give_equal_bits(void **state)
 }
 
 /* A device whose groups do not go on while others wait, as the start-up test says: programs without
- * look-back are built, give the same results, and the test is not repeated. */
+ * look-back are built, give the same results, and no later program has look-back. Builds are not
+ * counted: they depend on the number of devices, and a driver may need two for a program. */
 static void sort_without_progress_uses_more_launches(void **state)
 {
     (void)state;
-    const int built = builds_called;
     builds_option = "-D TEST_POLLS=0u"; /* each group gives up at once */
     shape = "group=64 items=6 look_back=1";
     arrays_sorter *s = make_sorter();
     scan_and_check(s, 4, 5000, false);
-    assert_int_equal(builds_called, built + 2);
+    assert_true(s->progress == PROGRESS_NO && s->last->shape.look_back && !s->last->look_back);
     prepare_keys(RANDOM, 4, 9, 5000);
     sort_and_check(s, 4, 9, 5000, true);
-    assert_int_equal(builds_called, built + 3);
+    assert_true(s->last->source->sorts && s->last->shape.look_back && !s->last->look_back);
     arrays_sorter_free(s);
     builds_option = NULL;
     shape = NULL;
@@ -921,6 +922,7 @@ static void sort_on_host_builds_no_kernel(void **state)
     if (!(type & CL_DEVICE_TYPE_CPU))
         return;
     const int built = builds_called;
+    shape = ""; /* as NULL */
     arrays_sorter *s = make_sorter();
     for (int floating = 0; floating < 2; floating++)
         scan_kinds_and_check(s, 4, 10000, floating, 1);
@@ -933,6 +935,7 @@ static void sort_on_host_builds_no_kernel(void **state)
     assert_string_equal(arrays_sorter_shape(s), "");
     works(clfree(job.work));
     arrays_sorter_free(s);
+    shape = NULL;
 }
 
 /* One small shape, for Oclgrind, which checks for races (oclgrind/run.sh). */

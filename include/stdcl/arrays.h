@@ -243,7 +243,8 @@ int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
 /* As scans and sorts: functions with _start enqueue the job, those without block; arrays start at
  * any element, may not overlap, and stay as they are beyond their results. Workspaces are the
- * sorter's own. Semantics are those of DeviceSelect, DeviceReduce::ReduceByKey,
+ * sorter's own. On a CPU the blocking functions work on the host like arrays_scan, with equal
+ * results. Semantics are those of DeviceSelect, DeviceReduce::ReduceByKey,
  * DeviceSegmentedReduce and DeviceHistogram of NVIDIA's CUB. EINVAL, EFAULT as arrays_scan_start;
  * ENOTSUP: doubles on a device without them. */
 
