@@ -82,6 +82,7 @@ module stdcl
   integer(c_int), parameter :: LIFE_GUN = 6
   integer(c_int), parameter :: LIFE_RAKE = 7
   integer(c_int), parameter :: LIFE_PUFFER = 8
+  integer(c_int), parameter :: LIFE_QUADRATIC = 9
   integer(c_int), parameter :: LIFE_SYMMETRY_TEXT = 8
   integer(c_int), parameter :: MATMUL_TUNED = 0
   integer(c_int), parameter :: MATMUL_NAIVE = 1

@@ -580,6 +580,7 @@ static const int LIFE_OBJECTS = 5;
 static const int LIFE_GUN = 6;
 static const int LIFE_RAKE = 7;
 static const int LIFE_PUFFER = 8;
+static const int LIFE_QUADRATIC = 9;
 static const int LIFE_SYMMETRY_TEXT = 8;
 typedef struct life life;
 struct life_number {

@@ -1269,6 +1269,7 @@ CONSTANTS = {
     "LIFE_GUN": 6,
     "LIFE_RAKE": 7,
     "LIFE_PUFFER": 8,
+    "LIFE_QUADRATIC": 9,
     "LIFE_SYMMETRY_TEXT": 8,
     "MATMUL_TUNED": 0,
     "MATMUL_NAIVE": 1,
