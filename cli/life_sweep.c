@@ -1,4 +1,4 @@
-/* life_sweep.c - `stdcl life sweep`: what becomes of soups under many rules.
+/* life_sweep.c - `stdcl life sweep`: the fate of random soups under many rules.
  *
  * A file of rules has one a line; blank lines and lines that begin with # are skipped. Without a
  * file all 2^17 rules of the B/S family without B0 are swept.

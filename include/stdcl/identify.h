@@ -70,8 +70,8 @@ struct life_identity {
 };
 
 /* Identify the pattern on an unbounded plane of engine hashlife, and advance the plane by at most
- * about `limit` generations; 0: 100,000. Blocks. Periods of up to a third of the limit are found,
- * and periods of growth of up to a fourth, but none above 8,192. Time is proportional to the live
+ * about `limit` generations; 0: 100,000. Blocks. Periods of up to a fourth of the limit are found,
+ * and periods of growth likewise, but none above 8,192. Time is proportional to the live
  * cells times the first 2^15 generations; after them HashLife jumps. Memory: populations, and some
  * copies of the cells. ECANCELED: the plane's progress callback cancelled; ENOTSUP: another
  * engine; ERANGE: more than 2^20 live cells at the beginning; ENOMEM. */

@@ -741,7 +741,7 @@ def test_sweep_runs_rules_as_life_does():
         with stdcl.Life(64, 64, rule=found.rule) as life:
             life.soup(0.5, 5)
             life.step(40)
-            assert found.density == life.population() / 4096
+            assert found.density == life.population / 4096
     assert stdcl.sweep(["B/S"])[0].kind == "extinct" and stdcl.sweep([]) == []
     refused(stdcl.Error, "B9", lambda: stdcl.sweep(["B9/S"]))
     refused(ValueError, "65536", lambda: stdcl.sweep(rules, soups=0))
