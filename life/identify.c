@@ -4,8 +4,8 @@
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
  * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. Longer
  * periods are found by baby steps and giant steps (D. Shanks, Proc. Symp. Pure Math. 20, 1971,
- * 415): the plane jumps by WINDOW generations, and its fingerprint is looked up among those of
- * WINDOW generations in sequence. A period of p generations takes p / WINDOW jumps.
+ * 415): the plane jumps by JUMP generations, and its fingerprint is looked up among those of
+ * JUMP generations in sequence. A period of p generations takes p / JUMP jumps.
  *
  * Now and then the populations so far are searched for a period: linear growth, if HashLife
  * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
@@ -29,8 +29,8 @@
 enum {
     DEFAULT_LIMIT = 100000,
     FIRST_SEARCH = 256,    /* generation of the first search in the populations */
-    SINGLE = 1 << 15,      /* generations before the plane jumps */
-    WINDOW = 1 << 12,      /* generations of a jump */
+    STEPPED = 1 << 15,     /* generations before the plane jumps */
+    JUMP = 1 << 12,        /* generations of a jump */
     EVERY_PHASE = 1 << 14, /* longest period all of whose generations are measured */
     PHASES = 1 << 9,       /* about the least number of measured generations of longer ones */
     PHASES_TURNED = 256,   /* phases whose symmetry is determined */
@@ -699,18 +699,18 @@ static int identify_long_period(struct search *s, uint64_t period)
     return status;
 }
 
-/* Take the populations and the fingerprints of the next WINDOW generations. */
+/* Take the populations and the fingerprints of the next JUMP generations. */
 static int take_window(struct search *s, struct map *seen)
 {
     s->origin += s->n - 1;
     s->n = 0;
-    for (uint32_t j = 0; j < WINDOW; j++) {
+    for (uint32_t j = 0; j < JUMP; j++) {
         if (identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
             return -1;
         const uint64_t key = fingerprint(&s->now);
         if (map_get(seen, key) == MAP_NONE && !map_put(seen, key, j))
-            return clerror_set(ENOMEM, "life: out of memory for %d generations", WINDOW);
-        if (j + 1 < WINDOW && life_step(s->lf, 1) < 0)
+            return clerror_set(ENOMEM, "life: out of memory for %d generations", JUMP);
+        if (j + 1 < JUMP && life_step(s->lf, 1) < 0)
             return -1;
     }
     return 0;
@@ -722,14 +722,14 @@ static int jump_to_recurrence(struct search *s, const struct map *seen, uint64_t
     const uint64_t begin = s->origin;
     int status = life_step(s->lf, 1);
     for (uint64_t i = 1; i <= most && status == 0; i++) {
-        s->origin = begin + i * WINDOW;
+        s->origin = begin + i * JUMP;
         s->n = 1;
         if (identify_cells_take(s->lf, &s->now) < 0)
             return -1;
         const uint32_t j = map_get(seen, fingerprint(&s->now));
         if (j != MAP_NONE)
-            return identify_long_period(s, i * WINDOW - j);
-        status = i < most ? life_step(s->lf, WINDOW) : 0;
+            return identify_long_period(s, i * JUMP - j);
+        status = i < most ? life_step(s->lf, JUMP) : 0;
     }
     return status;
 }
@@ -738,10 +738,9 @@ static int jump_to_recurrence(struct search *s, const struct map *seen, uint64_t
 static int search_long_periods(struct search *s, uint64_t limit)
 {
     int status = 0;
-    while (status == 0 && generation_of(s) + 2 * WINDOW <= limit) {
+    while (status == 0 && generation_of(s) + 2 * JUMP <= limit) {
         struct map seen = {.entry = NULL};
-        const uint64_t left = (limit - generation_of(s)) / WINDOW,
-                       twice = generation_of(s) / WINDOW;
+        const uint64_t left = (limit - generation_of(s)) / JUMP, twice = generation_of(s) / JUMP;
         status = take_window(s, &seen);
         status = status == 0 ? identify_population(s) : status;
         status = status == 0 ? jump_to_recurrence(s, &seen, twice < left ? twice : left) : status;
@@ -771,7 +770,7 @@ static int search_run(struct search *s, uint64_t limit)
     status = status == 0 ? identify_cells_take(s->lf, &s->before) : status;
     status = status == 0 ? note_population(s) : status;
     status = status == 0 ? examine_generation(s) : status;
-    for (uint64_t g = 0; g < limit && g < SINGLE && status == 0; g++) {
+    for (uint64_t g = 0; g < limit && g < STEPPED && status == 0; g++) {
         s->since++;
         if (life_step(s->lf, 1) < 0)
             return -1;
@@ -783,7 +782,7 @@ static int search_run(struct search *s, uint64_t limit)
     }
     if (status != 0 || s->n <= FIRST_SEARCH)
         return status;
-    if (limit > SINGLE)
+    if (limit > STEPPED)
         return leave_large(s, search_long_periods(s, limit));
     status = identify_cells_take(s->lf, &s->now);
     return leave_large(s, status == 0 ? identify_population(s) : status);

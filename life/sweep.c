@@ -19,11 +19,16 @@
 
 EMBEDDED(sweep_file, "life/sweep.cl", life_sweep_cl);
 
-enum { SIDE = LIFE_SWEEP_SIDE, SOUPS = 4, MOST_SOUPS = 1 << 16, GENERATIONS = 1000 };
-enum { POPULATION, CHANGED, PERIOD, RESULT }; /* as in sweep.cl */
+enum {
+    SWEEP_SIDE = LIFE_SWEEP_SIDE,
+    SWEEP_SOUPS = 4,
+    SWEEP_MOST_SOUPS = 1 << 16,
+    SWEEP_GENERATIONS = 1000
+};
+enum { OF_POPULATION, OF_CHANGED, OF_PERIOD, OF_SOUP }; /* POPULATION ... RESULT in sweep.cl */
 
 /* Universes of a launch, at most. */
-enum { MOST_LAUNCHED = 1 << 20 };
+enum { SWEEP_MOST_LAUNCHED = 1 << 20 };
 
 struct sweep {
     CLCONTEXT *ctx;
@@ -48,8 +53,8 @@ static void sweep_free(struct sweep *s)
 
 static int sweep_check(const struct life_sweep_options *o)
 {
-    if (o->soups > MOST_SOUPS)
-        return clerror_set(EINVAL, "life_sweep: a rule has 1 to %d soups, not %u", MOST_SOUPS,
+    if (o->soups > SWEEP_MOST_SOUPS)
+        return clerror_set(EINVAL, "life_sweep: a rule has 1 to %d soups, not %u", SWEEP_MOST_SOUPS,
                            o->soups);
     if (!(o->density >= 0 && o->density <= 1))
         return clerror_set(EINVAL, "life_sweep: the density is a fraction from 0 to 1, not %g",
@@ -77,8 +82,8 @@ static void sweep_soups(struct sweep *s)
     const double density = s->options->density > 0 ? s->options->density : 0.5;
     const uint64_t p = (uint64_t)llround(density * 4294967296.0);
     for (unsigned i = 0; i < s->soups; i++)
-        for (size_t y = 0; y < SIDE; y++)
-            s->soup[i * SIDE + y] = life_random_word(p, i, y, s->options->seed);
+        for (size_t y = 0; y < SWEEP_SIDE; y++)
+            s->soup[i * SWEEP_SIDE + y] = life_random_word(p, i, y, s->options->seed);
 }
 
 /* Rows of a work-item: a vector on a CPU. */
@@ -93,19 +98,20 @@ static size_t lanes_of(CLCONTEXT *ctx)
 
 static int sweep_open(struct sweep *s, const struct life_rule *rule, size_t n)
 {
-    const size_t most = MOST_LAUNCHED / s->soups;
+    const size_t most = SWEEP_MOST_LAUNCHED / s->soups;
     s->ctx = s->options->ctx ? s->options->ctx : stdgpu ? stdgpu : stdcpu;
     if (!s->ctx)
         return clerror_set(ENODEV, "life_sweep: there is no OpenCL device; " NO_DEVICE_REMEDY);
-    s->items = SIDE / lanes_of(s->ctx);
-    s->program = embedded_open(s->ctx, s->items == SIDE ? "" : "-D LANES=8", &sweep_file, 0, NULL);
+    s->items = SWEEP_SIDE / lanes_of(s->ctx);
+    s->program =
+        embedded_open(s->ctx, s->items == SWEEP_SIDE ? "" : "-D LANES=8", &sweep_file, 0, NULL);
     s->kernel = s->program ? clsym(s->ctx, s->program, "life_sweep", 0) : NULL;
     if (!s->kernel)
         return -1;
     s->room = n < most ? n : most;
     s->rule = clmalloc(s->ctx, n * sizeof *s->rule, CL_MEM_ZEROCOPY);
-    s->soup = clmalloc(s->ctx, s->soups * SIDE * sizeof *s->soup, CL_MEM_ZEROCOPY);
-    s->result = clmalloc(s->ctx, s->room * s->soups * RESULT * sizeof *s->result, CL_MEM_ZEROCOPY);
+    s->soup = clmalloc(s->ctx, s->soups * SWEEP_SIDE * sizeof *s->soup, CL_MEM_ZEROCOPY);
+    s->result = clmalloc(s->ctx, s->room * s->soups * OF_SOUP * sizeof *s->result, CL_MEM_ZEROCOPY);
     if (!s->rule || !s->soup || !s->result || sweep_rules(s, rule, n) < 0)
         return -1;
     sweep_soups(s);
@@ -117,15 +123,15 @@ static int sweep_open(struct sweep *s, const struct life_rule *rule, size_t n)
 /* Add up the soups of a rule. */
 static void sweep_add(const struct sweep *s, const cl_uint *of, struct life_sweep_result *result)
 {
-    const double cells = (double)s->soups * SIDE * SIDE;
+    const double cells = (double)s->soups * SWEEP_SIDE * SWEEP_SIDE;
     double population = 0, changed = 0;
     *result = (struct life_sweep_result){.period = 0};
-    for (unsigned i = 0; i < s->soups; i++, of += RESULT) {
-        population += of[POPULATION];
-        changed += of[CHANGED];
-        result->extinct += of[POPULATION] == 0 && of[PERIOD] == 1;
-        result->settled += of[PERIOD] > 0;
-        result->period = of[PERIOD] > result->period ? of[PERIOD] : result->period;
+    for (unsigned i = 0; i < s->soups; i++, of += OF_SOUP) {
+        population += of[OF_POPULATION];
+        changed += of[OF_CHANGED];
+        result->extinct += of[OF_POPULATION] == 0 && of[OF_PERIOD] == 1;
+        result->settled += of[OF_PERIOD] > 0;
+        result->period = of[OF_PERIOD] > result->period ? of[OF_PERIOD] : result->period;
     }
     result->density = population / cells;
     result->activity = changed / cells;
@@ -140,11 +146,11 @@ static int sweep_launch(struct sweep *s, size_t first, size_t rules,
     if (life_event_status(clforka(s->ctx, DEVICE, s->kernel, &ndr, UNWAITED, s->rule, s->soup,
                                   (cl_ulong)first, (cl_uint)s->soups, (cl_uint)s->generations,
                                   (cl_uint)LIFE_SWEEP_PERIOD, s->result)) < 0 ||
-        life_event_status(clmsyncn(s->ctx, DEVICE, s->result, groups * RESULT * sizeof *s->result,
+        life_event_status(clmsyncn(s->ctx, DEVICE, s->result, groups * OF_SOUP * sizeof *s->result,
                                    CL_MEM_HOST)) < 0)
         return -1;
     for (size_t i = 0; i < rules; i++)
-        sweep_add(s, s->result + i * s->soups * RESULT, &result[first + i]);
+        sweep_add(s, s->result + i * s->soups * OF_SOUP, &result[first + i]);
     return 0;
 }
 
@@ -176,8 +182,8 @@ int life_sweep(const struct life_sweep_options *options, const struct life_rule 
     if (sweep_check(s.options) < 0 ||
         (n && (no_handle(rule, __func__) || no_handle(result, __func__))))
         return -1;
-    s.soups = s.options->soups ? s.options->soups : SOUPS;
-    s.generations = s.options->generations ? s.options->generations : GENERATIONS;
+    s.soups = s.options->soups ? s.options->soups : SWEEP_SOUPS;
+    s.generations = s.options->generations ? s.options->generations : SWEEP_GENERATIONS;
     int status = 0;
     if (n)
         status = sweep_open(&s, rule, n) < 0 ? -1 : sweep_run(&s, n, result);
