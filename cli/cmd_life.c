@@ -117,13 +117,15 @@ static const struct cli_combination life_combinations[] = {
                     NULL),
     CLI_ALLOWS_ONLY("identify", "pattern rule at generations memory threads " CLI_COMMON_NAMES,
                     NULL),
-    CLI_REQUIRES("soups", "census", "stdcl life census --soups N"),
+    CLI_ALLOWS_ONLY("sweep", "soups soup seed generations csv " CLI_COMMON_NAMES, NULL),
+    CLI_REQUIRES("soups", "census sweep", "stdcl life census --soups N"),
     CLI_EXCLUDES("compare",
                  "watch until-stable output csv every-minutes frames figure view view-wait record",
                  NULL),
     CLI_EXCLUDES("compare", "engine", "a comparison runs all engines; omit --engine"),
     CLI_EXCLUDES("watch", "until-stable every-minutes frames json view view-wait record", NULL),
-    CLI_EXCLUDES("watch compare engine=hashlife engine=sparse", "ranks", "start one rank only"),
+    CLI_EXCLUDES("watch compare sweep engine=hashlife engine=sparse", "ranks",
+                 "start one rank only"),
     CLI_EXCLUDES("json watch", "output=- csv=-",
                  "both would write to standard output; give a file name"),
     CLI_REQUIRES("zoom frames caption", "picture", NULL),
@@ -152,14 +154,29 @@ static int take_identify(struct life_job *job)
     return CLI_DONE;
 }
 
-/* The operand is census or a pattern, as with --pattern; or identify precedes the pattern. */
+/* sweep, or sweep RULES. */
+static int take_sweep(struct life_job *job)
+{
+    if (job->words.n > 2)
+        return cli_wrong("unexpected argument '%s'; a sweep reads one file of rules",
+                         job->words.item[2]);
+    job->rules = job->words.n == 2 ? job->words.item[1] : NULL;
+    job->words.n = 0;
+    job->sweep = true;
+    return CLI_DONE;
+}
+
+/* The operand is census or a pattern, as with --pattern; or identify precedes the pattern, sweep a
+ * file of rules. */
 static int take_operand(struct life_job *job)
 {
+    if (job->words.n && strcmp(job->words.item[0], "sweep") == 0)
+        return take_sweep(job);
     if (job->words.n && strcmp(job->words.item[0], "identify") == 0)
         return take_identify(job);
     if (job->words.n > 1)
         return cli_wrong(
-            "unexpected argument '%s'; the only operand is census, identify or one pattern",
+            "unexpected argument '%s'; the only operand is census, identify, sweep or one pattern",
             job->words.item[1]);
     if (!job->words.n || strcmp(job->words.item[0], "census") == 0)
         return CLI_DONE;
@@ -172,7 +189,7 @@ static int take_operand(struct life_job *job)
 }
 
 /* Refuse a word that is neither a file nor the name of a shipped pattern. An operand may also be
- * census or identify. */
+ * census, identify or sweep. */
 static int refuse_pattern_name(const char *word, bool operand)
 {
     char best[NAME_MAX + 1];
@@ -180,6 +197,7 @@ static int refuse_pattern_name(const char *word, bool operand)
     if (operand) {
         cli_guess_offer(&guess, "census");
         cli_guess_offer(&guess, "identify");
+        cli_guess_offer(&guess, "sweep");
     }
     cli_data_guess(&guess, ".rle", best);
     if (guess.best)
@@ -210,9 +228,11 @@ static bool find_named_pattern(struct life_job *job, bool operand, int *status)
     return true;
 }
 
-/* Check a census or an unbounded plane; on a grid, reject options of planes. */
-static int check_life_kind(const struct life_job *job, const struct cli_option *options)
+/* Check a census, a sweep or an unbounded plane; on a grid, reject options of planes. */
+static int check_life_kind(struct life_job *job, const struct cli_option *options)
 {
+    if (job->sweep)
+        return life_sweep_check(job);
     if (job->words.n)
         return life_census_check(job);
     if (life_job_plane_engine(job->engine))
@@ -278,9 +298,10 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             0, "step", "N", &job->step, 1, UINT64_MAX,
             "hashlife, sparse: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),
         CLI_FLAG(0, "compare", &job->compare, "comparison of all engines on the same cells"),
-        CLI_GROUP("Census"),
-        CLI_U64(0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53,
-                "number of soups of a census, of 16x16 cells without --size (default 10000)"),
+        CLI_GROUP("Census and sweep"),
+        CLI_U64(
+            0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53,
+            "number of soups of a census, of 16x16 cells without --size (default 10000); of each rule of a sweep, of 64x64 cells (default 4)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_REAL(
@@ -309,6 +330,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     struct cli_condition conditions[] = {
         {"census", .text = "census"},
         {"identify", .text = "identify"},
+        {"sweep", .text = "sweep"},
         {"picture", .text = CLI_OUTPUTS_PICTURE},
         {"cells", .text = "a pattern to write (-o FILE.mc or FILE.rle)"},
         {"ranks", "several ranks", .holds = world_size(cli_world) > 1},
@@ -316,9 +338,9 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     };
     const struct cli_usage usage = {
         .synopsis =
-            "[options] [PATTERN]\n       stdcl life census [--soups N] [options]\n       stdcl life identify [options] PATTERN",
+            "[options] [PATTERN]\n       stdcl life census [--soups N] [options]\n       stdcl life identify [options] PATTERN\n       stdcl life sweep [options] [RULES]",
         .about =
-            "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain. To identify a pattern finds its period, motion, growth and objects.",
+            "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain. To identify a pattern finds its period, motion, growth and objects. A sweep runs soups under each rule of a file, or under all of the B/S family without B0, and says which of them die, settle or stay active.",
         .examples =
             "  stdcl life --size 65536 --generations 1024\n"
             "  stdcl life gun --watch\n"
@@ -326,6 +348,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
             "  stdcl life identify gun\n"
+            "  stdcl life sweep --csv rules.csv\n"
             "  stdcl life --rule B36/S23:P300,200 --soup=0.2 -n 300 -o highlife.mp4\n"
             "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines\n",
         .options = options,
@@ -349,6 +372,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     life_choice_begin(job, options);
     cli_condition_set(&usage, "census", job->words.n > 0);
     cli_condition_set(&usage, "identify", job->identify);
+    cli_condition_set(&usage, "sweep", job->sweep);
     cli_condition_set(&usage, "picture", cli_outputs_will_draw(&job->outputs));
     cli_condition_set(&usage, "cells", life_output_has_cells(job));
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
@@ -391,6 +415,8 @@ static int open_life_view(struct life_job *job)
 int life_job_work(struct life_job *job)
 {
     int status;
+    if (job->sweep)
+        return life_sweep_job(job);
     if (job->words.n)
         return life_census_run_job(job);
     if ((status = cli_ranks_same_file(job->input)) != CLI_DONE)

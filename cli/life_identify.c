@@ -130,7 +130,8 @@ static void identify_report_text(const struct life_job *job, const struct life_i
     if (id->code)
         fprintf(fp, "%-14s%s\n", "apgcode", id->code);
     if (id->kind != LIFE_UNSETTLED)
-        fprintf(fp, "%-14sby generation %" PRIu64 "\n", "settled", id->generation);
+        fprintf(fp, "%-14sby generation %" PRIu64 "\n",
+                id->kind == LIFE_QUADRATIC ? "seen" : "settled", id->generation);
     if (id->objects)
         print_separate(job, id, fp);
 }

@@ -61,6 +61,8 @@ struct life_job {
     struct cli_common common;
     struct cli_strings words; /* census, or none */
     bool identify;            /* stdcl life identify PATTERN */
+    bool sweep;               /* stdcl life sweep RULES */
+    const char *rules;        /* file of a sweep's rules; NULL: all without B0 */
     uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;

@@ -55,6 +55,10 @@ const char *life_object_name(const struct life_job *job, const char *code);
 enum { IDENTIFY_GENERATIONS = 100000 };
 int life_identify_job(struct life_job *job);
 
+/* life_sweep.c: check and complete the options of a sweep; run it, including the report. */
+int life_sweep_check(struct life_job *job);
+int life_sweep_job(struct life_job *job);
+
 /* life_compare.c: run --compare, including the report. */
 int life_job_compare(struct life_job *job);
 

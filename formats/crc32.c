@@ -3,6 +3,17 @@
  */
 #include "formats/crc32.h"
 
+#ifdef STDCL_HAVE_ZLIB
+
+#include <zlib.h>
+
+uint32_t crc32_of(const unsigned char *data, size_t n)
+{
+    return (uint32_t)crc32_z(0, data, n);
+}
+
+#else
+
 uint32_t crc32_of(const unsigned char *data, size_t n)
 {
     uint32_t crc = 0xffffffffu;
@@ -13,3 +24,5 @@ uint32_t crc32_of(const unsigned char *data, size_t n)
     }
     return ~crc;
 }
+
+#endif

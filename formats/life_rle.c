@@ -251,8 +251,19 @@ static int keep_rule_file(const struct life_text *t, const char *p, struct life_
     return 0;
 }
 
+/* True for a pattern of Golly's script 3D.lua (.rle3), whose rows are planes of cubes. */
+static bool rle_has_three_dimensions(const struct life_text *t)
+{
+    static const char head[] = "3D version=";
+    return (size_t)(t->end - t->begin) > strlen(head) && memcmp(t->begin, head, strlen(head)) == 0;
+}
+
 static int read_rle(const struct life_text *t, struct life_sink *sink)
 {
+    if (rle_has_three_dimensions(t))
+        return life_text_error(t, t->begin,
+                               "the pattern has three dimensions (Golly's 3D.lua), and patterns of "
+                               "two are read");
     struct life_pattern *out = sink->p;
     struct pen pen = {.count = 0};
     bool header = false;

@@ -82,6 +82,7 @@ module stdcl
   integer(c_int), parameter :: LIFE_GUN = 6
   integer(c_int), parameter :: LIFE_RAKE = 7
   integer(c_int), parameter :: LIFE_PUFFER = 8
+  integer(c_int), parameter :: LIFE_QUADRATIC = 9
   integer(c_int), parameter :: LIFE_SYMMETRY_TEXT = 8
   integer(c_int), parameter :: MATMUL_TUNED = 0
   integer(c_int), parameter :: MATMUL_NAIVE = 1
@@ -147,6 +148,8 @@ module stdcl
   integer(c_int), parameter :: NBODY_PYTHAGOREAN = 5
   integer(c_int), parameter :: NBODY_HERNQUIST = 6
   integer(c_int), parameter :: NBODY_GALAXY = 7
+  integer(c_int), parameter :: LIFE_SWEEP_SIDE = 64
+  integer(c_int), parameter :: LIFE_SWEEP_PERIOD = 120
   integer(c_int), parameter :: VIEW_NAMED = 64
   integer(c_int), parameter :: VIEW_CAN_PAUSE = 1
   integer(c_int), parameter :: VIEW_CAN_STEP = 2
@@ -574,6 +577,25 @@ module stdcl
     integer(c_int64_t) :: collections = 0
     integer(c_int64_t) :: tiles = 0
     integer(c_int64_t) :: tiles_computed = 0
+  end type
+
+  type, bind(C) :: life_sweep_options
+    type(c_ptr) :: ctx = c_null_ptr
+    integer(c_int) :: soups = 0
+    real(c_double) :: density = 0
+    integer(c_int64_t) :: seed = 0
+    integer(c_int32_t) :: generations = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: arg = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: life_sweep_result
+    real(c_double) :: density = 0
+    real(c_double) :: activity = 0
+    integer(c_int32_t) :: extinct = 0
+    integer(c_int32_t) :: settled = 0
+    integer(c_int32_t) :: period = 0
   end type
 
   type, bind(C) :: matmul_options
@@ -2271,6 +2293,20 @@ module stdcl
       integer(c_int) :: life_step
       type(c_ptr), value :: lf
       integer(c_int64_t), value :: generations
+    end function
+    function life_sweep(options, rule, n, result) bind(C)
+      import
+      integer(c_int) :: life_sweep
+      type(life_sweep_options), intent(in), optional :: options
+      type(life_rule), intent(in), optional :: rule
+      integer(c_size_t), value :: n
+      type(life_sweep_result), optional :: result
+    end function
+    function life_sweep_class(result, soups) bind(C)
+      import
+      type(c_ptr) :: life_sweep_class
+      type(life_sweep_result), intent(in), optional :: result
+      integer(c_int), value :: soups
     end function
     function life_trace(lf, n, sample) bind(C)
       import

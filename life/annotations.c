@@ -286,30 +286,15 @@ static const unsigned char investigator_colour[][3] = {
 /* ---- Parsing. -------------------------------------------------------------------------------- */
 
 static const struct annotation {
-    const char *suffix;
     unsigned states;
     const unsigned char (*colour)[3];
     uint32_t (*add)(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state);
     unsigned (*next)(const void *arg, unsigned cell, uint32_t summary);
-} annotations[] = {
-    {"History", 7, history_colour, history_add, history_next},
-    {"Super", 26, super_colour, super_add, super_next},
-    {"Investigator", 21, investigator_colour, investigator_add, investigator_next},
+} annotations[LIFE_ANNOTATIONS] = {
+    [LIFE_HISTORY] = {7, history_colour, history_add, history_next},
+    [LIFE_SUPER] = {26, super_colour, super_add, super_next},
+    [LIFE_INVESTIGATOR] = {21, investigator_colour, investigator_add, investigator_next},
 };
-
-/* The annotation that ends a text, and the length of the rule before it; NULL: none. */
-static const struct annotation *annotation_of(const char *text, size_t *head)
-{
-    const size_t length = strlen(text);
-    for (size_t i = 0; i < sizeof annotations / sizeof *annotations; i++) {
-        const size_t tail = strlen(annotations[i].suffix);
-        if (length > tail && strcasecmp(text + length - tail, annotations[i].suffix) == 0) {
-            *head = length - tail;
-            return &annotations[i];
-        }
-    }
-    return NULL;
-}
 
 /* Replace a table with B0 and survival in a full neighbourhood by the table of inverted cells, as
  * Golly does: the plane's empty cells stay 0. */
@@ -352,25 +337,26 @@ static int annotated_parse(const char *text, size_t length, const char *suffix,
 life_transitions *life_annotated_rule(const char *text)
 {
     static const char conway[] = "B3/S23";
-    size_t length;
-    const struct annotation *kind = annotation_of(text, &length);
+    const char *suffix;
+    const enum life_annotation which = life_annotation_of(text, &suffix);
     struct life_family rule;
     struct annotated a = {.neighbours = 0};
     char name[LIFE_RULE_TEXT];
-    if (!kind) {
+    if (which == LIFE_ANNOTATIONS) {
         clerror_set(ENOENT,
                     "'%.100s' is neither a rule followed by History, Super or Investigator, as in "
                     "B36/S23History, nor JvN29, Nobili32 or Hutton32",
                     text);
         return NULL;
     }
-    if (annotated_parse(text, length, kind->suffix, &rule) < 0)
+    if (annotated_parse(text, strlen(text) - strlen(suffix), suffix, &rule) < 0)
         return NULL;
+    const struct annotation *kind = &annotations[which];
     a.table = rule.table;
     a.neighbours = __builtin_popcount(rule.neighbourhood);
     annotated_sets(&a);
-    snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - 1 - strlen(kind->suffix)),
-             strcmp(rule.text, conway) == 0 ? "Life" : rule.text, kind->suffix);
+    snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - 1 - strlen(suffix)),
+             strcmp(rule.text, conway) == 0 ? "Life" : rule.text, suffix);
     return rule_program_build(&(struct rule_program){.arg = &a,
                                                      .states = kind->states,
                                                      .neighbours = a.neighbours,

@@ -21,7 +21,7 @@ enum {
     TABLES = ON(FORM_TABLE),
     TREES = TABLES | ON(FORM_TREE),
     SUMS = ON(FORM_SUMS),
-    ALL = TREES | SUMS | ON(FORM_OWN)
+    ALL = TREES | SUMS
 };
 
 /* Faster engines first. */

@@ -13,19 +13,26 @@
 static const struct life_family_row *const families[] = {FAMILIES(X)};
 #undef X
 
+enum life_annotation life_annotation_of(const char *text, const char **suffix)
+{
+    static const char *const known[LIFE_ANNOTATIONS] = {"History", "Super", "Investigator"};
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < LIFE_ANNOTATIONS; i++) {
+        const size_t tail = strlen(known[i]);
+        *suffix = known[i];
+        if (length > tail && strcasecmp(text + length - tail, known[i]) == 0)
+            return (enum life_annotation)i;
+    }
+    return LIFE_ANNOTATIONS;
+}
+
 /* Refuse a text of no family. */
 static int families_refuse(const char *text)
 {
-    static const char *const suffix[][2] = {
-        {"History", "rules with History are created by life_transitions_named"},
-        {"Super", "rules with Super are created by life_transitions_named"},
-        {"Investigator", "rules with Investigator are created by life_transitions_named"}};
-    const size_t length = strlen(text);
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
-        const size_t tail = strlen(suffix[i][0]);
-        if (length > tail && strcasecmp(text + length - tail, suffix[i][0]) == 0)
-            return life_family_refuse(text, suffix[i][1]);
-    }
+    const char *suffix;
+    if (life_annotation_of(text, &suffix) != LIFE_ANNOTATIONS)
+        return clerror_set(EINVAL, "'%.100s': rules with %s are created by life_transitions_named",
+                           text, suffix);
     return life_family_refuse(
         text, "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, "
               "a rule of another family, such as 345/2/4 or B2-a/S12, or a name such as highlife");

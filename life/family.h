@@ -1,8 +1,8 @@
 /* family.h - a rule of any family, and the table of families (families.c).
  *
  * A new family is a file that parses its rules and a row in FAMILIES. If a table of 512
- * neighbourhoods can express its rules, all engines compute them. If not, the family has form
- * LIFE_FORM_OWN and brings a scalar reference and a kernel (bytes.h).
+ * neighbourhoods can express its rules, all engines compute them. If not, the family brings a
+ * scalar reference and a kernel (bytes.h), and enum life_form a form of its own.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_FAMILY_H
@@ -17,8 +17,7 @@
 enum life_form {
     LIFE_FORM_TABLE, /* `table` of live neighbours; dying states count up (Generations) */
     LIFE_FORM_TREE,  /* a transition tree of the neighbours' states (transitions.h) */
-    LIFE_FORM_SUMS,  /* sums of the neighbours' weights, of any range (large_rule.h) */
-    LIFE_FORM_OWN    /* the family's own reference and kernel */
+    LIFE_FORM_SUMS   /* sums of the neighbours' weights, of any range (large_rule.h) */
 };
 
 /* Neighbourhoods as cells of a block of nine: bit 0 the north-west cell, row by row. */
@@ -79,6 +78,13 @@ int life_family_parse(const char *text, struct life_family *family);
 /* Take the rule of a caller's options: a rule file's transitions, else `text`, else B3/S23. */
 int life_family_take(const char *text, const struct life_transitions *transitions,
                      struct life_family *family);
+
+/* Rules with marks (annotations.c). */
+enum life_annotation { LIFE_HISTORY, LIFE_SUPER, LIFE_INVESTIGATOR, LIFE_ANNOTATIONS };
+
+/* Find the annotation that a text names at its end, after a rule, and the text that names it.
+ * LIFE_ANNOTATIONS: none. */
+enum life_annotation life_annotation_of(const char *text, const char **suffix);
 
 /* Set EINVAL: the text is not a rule. Return -1. */
 int life_family_refuse(const char *text, const char *why);

@@ -57,23 +57,22 @@ static int runs_add(struct run_walk *w, wide x, wide y, uint64_t n, unsigned sta
     return 0;
 }
 
-/* State of cell (x, y) of a leaf. */
-static unsigned leaf_state(const struct hashlife *h, square_t leaf, int x, int y)
-{
-    return h->multistate ? hash_states(h, leaf)[y << h->leaf_level | x]
-                         : hash_leaf(h, leaf)->row[y] >> x & 1u;
-}
-
 static int runs_of_leaf_row(struct run_walk *w, const struct strip *s, int row, wide y)
 {
-    if (!hash_row(w->h, s->square, row))
-        return 0;
-    for (int x = 0, end; x < hash_side(w->h); x = end) {
-        const unsigned state = leaf_state(w->h, s->square, x, row);
-        for (end = x + 1; end < hash_side(w->h) && leaf_state(w->h, s->square, end, row) == state;)
-            end++;
-        if (state && runs_add(w, s->x + x, y, (uint64_t)(end - x), state) < 0)
+    uint32_t live = hash_row(w->h, s->square, row);
+    while (live) {
+        const int x = __builtin_ctz(live);
+        unsigned state = 1;
+        int end = x + __builtin_ctz(~(live >> x));
+        if (w->h->multistate) {
+            state = hash_states(w->h, s->square)[row << w->h->leaf_level | x];
+            for (end = x + 1; end < hash_side(w->h) &&
+                              hash_states(w->h, s->square)[row << w->h->leaf_level | end] == state;)
+                end++;
+        }
+        if (runs_add(w, s->x + x, y, (uint64_t)(end - x), state) < 0)
             return -1;
+        live &= ~(uint32_t)0 << end;
     }
     return 0;
 }

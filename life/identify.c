@@ -2,8 +2,12 @@
  * rake, puffer, or several objects that move apart.
  *
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
- * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. At each
- * power of two the populations so far are searched for a period: linear growth, if HashLife
+ * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. Longer
+ * periods are found by baby steps and giant steps (D. Shanks, Proc. Symp. Pure Math. 20, 1971,
+ * 415): the plane jumps by JUMP generations, and its fingerprint is looked up among those of
+ * JUMP generations in sequence. A period of p generations takes p / JUMP jumps.
+ *
+ * Now and then the populations so far are searched for a period: linear growth, if HashLife
  * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
  * which are then identified one by one.
  * SPDX-License-Identifier: MIT
@@ -13,6 +17,7 @@
 #include "life/census.h"
 #include "life/counting.h"
 #include "life/engine.h"
+#include "life/hash_map.h"
 
 #include "stdcl/identify.h"
 
@@ -23,8 +28,13 @@
 
 enum {
     DEFAULT_LIMIT = 100000,
-    FIRST_SEARCH = 256,  /* generation of the first search in the populations */
-    PHASES_TURNED = 256, /* phases whose symmetry is determined */
+    FIRST_SEARCH = 256,    /* generation of the first search in the populations */
+    STEPPED = 1 << 15,     /* generations before the plane jumps */
+    JUMP = 1 << 12,        /* generations of a jump */
+    EVERY_PHASE = 1 << 14, /* longest period all of whose generations are measured */
+    PHASES = 1 << 9,       /* about the least number of measured generations of longer ones */
+    PHASES_TURNED = 256,   /* phases whose symmetry is determined */
+    QUADRATIC = 1 << 17,   /* cells from which growth may be quadratic */
     MOST_CELLS = 1 << 20,
     CONFIRMED = 1 << 20,      /* generations for which growth is confirmed */
     MOST_CONFIRMED = 1 << 21, /* cells to which it is confirmed */
@@ -34,9 +44,11 @@ enum {
     SHIP_PERIODS = 60         /* generations after which most small spaceships recur */
 };
 
-static const char *const kind_names[] = {"not settled", "extinct",   "still life",
-                                         "oscillator",  "spaceship", "objects that move apart",
-                                         "gun",         "rake",      "puffer"};
+static const char *const kind_names[] = {"not settled", "extinct",
+                                         "still life",  "oscillator",
+                                         "spaceship",   "objects that move apart",
+                                         "gun",         "rake",
+                                         "puffer",      "quadratic growth"};
 
 const char *life_kind_name(enum life_kind kind)
 {
@@ -201,15 +213,25 @@ static size_t identify_cells_group(const struct identify_cells *s)
 
 /* ---- A period. ------------------------------------------------------------------------------- */
 
-/* Advance by a period and measure its populations and changes; `now` are the cells at its start. */
+/* Largest power of two that is at most n > 0. */
+static uint64_t power_below(uint64_t n)
+{
+    return (uint64_t)1 << (63 - __builtin_clzll(n));
+}
+
+/* Advance by a period and measure its populations and changes: of all generations, or of some
+ * thousand at equal distances. HashLife forgets its results when the size of a step changes, so the
+ * distance is a power of two, and 1. `now` are the cells at its start. */
 static int measure_period(life *lf, struct identify_cells *now, struct life_identity *id)
 {
     struct identify_cells next = {.n = 0};
+    const uint64_t jump = id->period <= EVERY_PHASE ? 0 : power_below(id->period / PHASES),
+                   phases = id->period / (jump + 1);
     double population = 0, changes = 0;
     size_t group = 0;
     int status = 0;
     id->least = id->most = now->n;
-    for (uint64_t g = 0; g < id->period && status == 0; g++) {
+    for (uint64_t g = 0; g < phases && status == 0; g++) {
         if (g < PHASES_TURNED) {
             const size_t phase = identify_cells_group(now);
             group = phase > group ? phase : group;
@@ -222,10 +244,12 @@ static int measure_period(life *lf, struct identify_cells *now, struct life_iden
         const struct identify_cells t = *now;
         *now = next;
         next = t;
+        if (jump && status == 0)
+            status = life_step(lf, jump) < 0 ? -1 : identify_cells_take(lf, now);
     }
     identify_cells_free(&next);
-    id->mean = population / (double)id->period;
-    id->heat = changes / (double)id->period;
+    id->mean = population / (double)phases;
+    id->heat = changes / (double)phases;
     snprintf(id->symmetry, sizeof id->symmetry, "%s", groups[group].name);
     return status;
 }
@@ -238,9 +262,15 @@ struct search {
     struct identify_cells before, now; /* of generation 2^k, and the present one */
     struct identify_cells first;       /* cells at the beginning */
     uint64_t since, power;             /* generations from `before` on; 2^k */
-    uint64_t *population;              /* of each generation */
-    uint64_t n, room, unit;            /* unit: 2 if odd generations are stored inverted */
+    uint64_t *population;              /* of n generations from `origin` on */
+    uint64_t origin, n, room, unit;    /* unit: 2 if odd generations are stored inverted */
 };
+
+/* The present generation. */
+static uint64_t generation_of(const struct search *s)
+{
+    return s->origin + s->n - 1;
+}
 
 static int note_population(struct search *s)
 {
@@ -252,7 +282,12 @@ static int note_population(struct search *s)
                                (unsigned long long)s->room);
         s->population = more;
     }
-    s->population[s->n++] = s->now.n;
+    if (life_population(s->lf, &s->population[s->n]) < 0)
+        return -1;
+    if (s->population[s->n] > MOST_CELLS)
+        return clerror_set(ERANGE, "life: a pattern to identify may have up to %d live cells",
+                           MOST_CELLS);
+    s->n++;
     return 0;
 }
 
@@ -266,10 +301,10 @@ static bool grows_by(const struct search *s, uint64_t period)
     return true;
 }
 
-/* Smallest period of the populations, at most a third of the second half; 0: none. */
+/* Smallest period of the populations, at most half of their second half; 0: none. */
 static uint64_t period_of_growth(const struct search *s)
 {
-    for (uint64_t period = s->unit; period <= s->n / 6; period += s->unit)
+    for (uint64_t period = s->unit; period < s->n / 4; period += s->unit)
         if (grows_by(s, period))
             return period;
     return 0;
@@ -499,7 +534,7 @@ static int name_growth(struct search *s, uint64_t period, const struct snapshot 
                                                             : LIFE_RAKE;
     id->period = cells;
     id->growth = growth * multiple;
-    id->generation = s->n / 2;
+    id->generation = s->origin + s->n / 2;
     return 1;
 }
 
@@ -526,7 +561,7 @@ static int identify_recurrence(struct search *s)
     id->period = s->since;
     id->dx = s->now.left - s->before.left;
     id->dy = s->now.top - s->before.top;
-    id->generation = s->n - 1 - s->since;
+    id->generation = generation_of(s) - s->since;
     id->kind = id->dx || id->dy ? LIFE_SPACESHIP : s->since > 1 ? LIFE_OSCILLATOR : LIFE_STILL;
     if (measure_period(s->lf, &s->now, id) < 0 || identify_objects(s->lf, &s->now, id) < 0)
         return -1;
@@ -548,30 +583,176 @@ static int identify_population(struct search *s)
     if (status < 0 || !s->id->objects)
         return status;
     s->id->kind = LIFE_OBJECTS;
-    s->id->generation = s->n / 2;
+    s->id->generation = s->origin + s->n / 2;
     return 1;
 }
 
-/* Examine a generation: 1 if the pattern is identified. */
+/* True if the population has become large, and its growth in the third and in the last quarter of
+ * the time so far is 1.1 to 4 times that in the quarter before. A square has 1.67 and 1.4; a line
+ * has 1, or a factor without bound if it begins late. */
+static bool grows_quadratically(const struct search *s)
+{
+    const uint64_t last = s->n - 1, *p = s->population;
+    if (s->origin || last % 64 || p[last] < QUADRATIC || p[last] < 8 * p[0])
+        return false;
+    for (uint64_t i = 2; i < 4; i++) {
+        const double before = (double)p[i * last / 4] - (double)p[(i - 1) * last / 4],
+                     after = (double)p[(i + 1) * last / 4] - (double)p[i * last / 4];
+        if (after < 1.1 * before || after > 4 * before)
+            return false;
+    }
+    return true;
+}
+
+/* True at generations 2^k and 3 2^k, whose populations are searched. */
+static bool is_search_due(const struct search *s)
+{
+    const uint64_t last = s->n - 1, odd = last >> __builtin_ctzll(last | 1ull << 63);
+    return last > FIRST_SEARCH && (odd == 1 || odd == 3);
+}
+
+/* Examine a generation: 1 if the pattern is identified. Cells are compared if the populations are
+ * equal. */
 static int examine_generation(struct search *s)
 {
-    if (!s->now.n) {
+    const uint64_t population = s->population[s->n - 1];
+    if (!population) {
         s->id->kind = LIFE_EXTINCT;
         s->id->generation = s->n - 1;
         return 1;
     }
-    if (s->since && s->since % s->unit == 0 && identify_cells_equal(&s->before, &s->now))
-        return identify_recurrence(s);
-    if (s->since < s->power)
+    if (grows_quadratically(s)) {
+        s->id->kind = LIFE_QUADRATIC;
+        s->id->generation = s->n - 1;
+        return 1;
+    }
+    const bool compare = s->since && s->since % s->unit == 0 && population == s->before.n,
+               search = is_search_due(s);
+    if (!compare && !search && s->since < s->power)
         return 0;
-    const struct identify_cells t = s->before;
-    s->before = s->now;
-    s->now = t;
-    s->since = 0;
-    s->power *= 2;
     if (identify_cells_take(s->lf, &s->now) < 0)
         return -1;
-    return s->n > FIRST_SEARCH ? identify_population(s) : 0;
+    if (compare && identify_cells_equal(&s->before, &s->now))
+        return identify_recurrence(s);
+    if (s->since >= s->power) {
+        s->since = 0;
+        s->power *= 2;
+        if (identify_cells_take(s->lf, &s->before) < 0)
+            return -1;
+    }
+    return search ? identify_population(s) : 0;
+}
+
+/* ---- Long periods. --------------------------------------------------------------------------- */
+
+/* Fingerprint of cells, equal after a displacement. */
+static uint64_t fingerprint(const struct identify_cells *s)
+{
+    uint64_t all = s->n;
+    for (size_t i = 0; i < s->n; i++)
+        all = life_mix(all ^ (uint64_t)(s->cell[i].x - s->left)) +
+              life_mix((uint64_t)(s->cell[i].y - s->top) * 256 + s->cell[i].state);
+    return all;
+}
+
+/* Advance by `generations`; 1 if the cells are those of `before`, up to a displacement. */
+static int recurs_after(struct search *s, uint64_t generations)
+{
+    if (life_step(s->lf, generations) < 0 || identify_cells_take(s->lf, &s->now) < 0)
+        return -1;
+    return identify_cells_equal(&s->before, &s->now);
+}
+
+/* The fingerprint has recurred after `period` generations: 1 if the cells recur, with the pattern
+ * identified by their least period. */
+static int identify_long_period(struct search *s, uint64_t period)
+{
+    int status = period % s->unit ? 0 : identify_cells_take(s->lf, &s->before) < 0 ? -1 : 1;
+    const uint64_t begin = generation_of(s);
+    uint64_t done = 0;
+    status = status == 1 ? recurs_after(s, period) : status;
+    done += period;
+    for (uint64_t factor = 2, rest = period; factor <= rest && status == 1; factor++) {
+        factor = factor * factor > rest ? rest : factor;
+        while (rest % factor == 0 && status == 1) {
+            rest /= factor;
+            if (period / factor % s->unit)
+                continue;
+            status = recurs_after(s, period / factor);
+            done += period / factor;
+            period = status == 1 ? period / factor : period;
+            /* back to a multiple of the period */
+            if (status == 0) {
+                status = recurs_after(s, period - period / factor);
+                done += period - period / factor;
+            }
+        }
+    }
+    s->origin += done;
+    if (status != 1)
+        return status;
+    s->since = period;
+    status = identify_cells_take(s->lf, &s->before) < 0 ? -1 : recurs_after(s, period);
+    status = status == 1 ? identify_recurrence(s) : status;
+    if (status == 1)
+        s->id->generation = begin;
+    return status;
+}
+
+/* Take the populations and the fingerprints of the next JUMP generations. */
+static int take_window(struct search *s, struct map *seen)
+{
+    s->origin += s->n - 1;
+    s->n = 0;
+    for (uint32_t j = 0; j < JUMP; j++) {
+        if (identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
+            return -1;
+        const uint64_t key = fingerprint(&s->now);
+        if (map_get(seen, key) == MAP_NONE && !map_put(seen, key, j))
+            return clerror_set(ENOMEM, "life: out of memory for %d generations", JUMP);
+        if (j + 1 < JUMP && life_step(s->lf, 1) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Jump until the fingerprint is one of the window's, at most `most` times. */
+static int jump_to_recurrence(struct search *s, const struct map *seen, uint64_t most)
+{
+    const uint64_t begin = s->origin;
+    int status = life_step(s->lf, 1);
+    for (uint64_t i = 1; i <= most && status == 0; i++) {
+        s->origin = begin + i * JUMP;
+        s->n = 1;
+        if (identify_cells_take(s->lf, &s->now) < 0)
+            return -1;
+        const uint32_t j = map_get(seen, fingerprint(&s->now));
+        if (j != MAP_NONE)
+            return identify_long_period(s, i * JUMP - j);
+        status = i < most ? life_step(s->lf, JUMP) : 0;
+    }
+    return status;
+}
+
+/* Search up to generation `limit`, each time for twice as long. */
+static int search_long_periods(struct search *s, uint64_t limit)
+{
+    int status = 0;
+    while (status == 0 && generation_of(s) + 2 * JUMP <= limit) {
+        struct map seen = {.entry = NULL};
+        const uint64_t left = (limit - generation_of(s)) / JUMP, twice = generation_of(s) / JUMP;
+        status = take_window(s, &seen);
+        status = status == 0 ? identify_population(s) : status;
+        status = status == 0 ? jump_to_recurrence(s, &seen, twice < left ? twice : left) : status;
+        map_free(&seen);
+    }
+    if (status != 0 || generation_of(s) >= limit)
+        return status;
+    if (life_step(s->lf, limit - generation_of(s)) < 0)
+        return -1;
+    s->origin = limit;
+    s->n = 0;
+    return note_population(s);
 }
 
 /* Leave a pattern unsettled that has too many cells. */
@@ -587,22 +768,24 @@ static int search_run(struct search *s, uint64_t limit)
 {
     int status = identify_cells_take(s->lf, &s->first);
     status = status == 0 ? identify_cells_take(s->lf, &s->before) : status;
-    status = status == 0 ? identify_cells_take(s->lf, &s->now) : status;
     status = status == 0 ? note_population(s) : status;
     status = status == 0 ? examine_generation(s) : status;
-    for (uint64_t g = 0; g < limit && status == 0; g++) {
+    for (uint64_t g = 0; g < limit && g < STEPPED && status == 0; g++) {
         s->since++;
         if (life_step(s->lf, 1) < 0)
             return -1;
-        if (identify_cells_take(s->lf, &s->now) < 0)
-            return leave_large(s, -1);
         if (note_population(s) < 0)
-            return -1;
+            return leave_large(s, -1);
         status = examine_generation(s);
         if (status < 0)
             return leave_large(s, status);
     }
-    return status == 0 && s->n > FIRST_SEARCH ? leave_large(s, identify_population(s)) : status;
+    if (status != 0 || s->n <= FIRST_SEARCH)
+        return status;
+    if (limit > STEPPED)
+        return leave_large(s, search_long_periods(s, limit));
+    status = identify_cells_take(s->lf, &s->now);
+    return leave_large(s, status == 0 ? identify_population(s) : status);
 }
 
 /* True if odd generations are stored inverted: B0 without S8. */
@@ -634,7 +817,7 @@ struct life_identity *life_identify(life *lf, uint64_t limit)
         s.id->mean = (double)s.id->most;
     }
     if (status == 0)
-        s.id->generation = s.n - 1;
+        s.id->generation = generation_of(&s);
     identify_cells_free(&s.first);
     identify_cells_free(&s.before);
     identify_cells_free(&s.now);

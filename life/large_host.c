@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOST_VECTORS LIFE_VECTORS
-
 /* Columns left ... right - 1 and rows top ... bottom - 1; empty if left = right. */
 struct large_box {
     size_t left, top, right, bottom;

@@ -7,7 +7,7 @@
  */
 
 /* Add the entering row to the sums of columns, and subtract the leaving one. */
-HOST_VECTORS static void NAME(add_rows)(T *restrict sum, const unsigned char *restrict in,
+LIFE_VECTORS static void NAME(add_rows)(T *restrict sum, const unsigned char *restrict in,
                                         const unsigned char *restrict out, size_t n)
 {
     for (size_t x = 0; x < n; x++)
@@ -15,14 +15,14 @@ HOST_VECTORS static void NAME(add_rows)(T *restrict sum, const unsigned char *re
 }
 
 /* to[x] = from[x] + from[x + step] */
-HOST_VECTORS static void NAME(double_sums)(T *restrict to, const T *restrict from, size_t step,
+LIFE_VECTORS static void NAME(double_sums)(T *restrict to, const T *restrict from, size_t step,
                                            size_t n)
 {
     for (size_t x = 0; x < n; x++)
         to[x] = (T)(from[x] + from[x + step]);
 }
 
-HOST_VECTORS static void NAME(add_sums)(T *restrict to, const T *restrict from, size_t n)
+LIFE_VECTORS static void NAME(add_sums)(T *restrict to, const T *restrict from, size_t n)
 {
     for (size_t x = 0; x < n; x++)
         to[x] = (T)(to[x] + from[x]);
@@ -60,7 +60,7 @@ static bool NAME(prefix)(T *restrict sum, const unsigned char *restrict value, s
 }
 
 /* Add the sums of a run, which begins at first[x] and ends before end[x]. */
-HOST_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const T *end, T weight,
+LIFE_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const T *end, T weight,
                                        size_t n)
 {
     for (size_t x = 0; x < n; x++)
@@ -74,21 +74,21 @@ static void NAME(take_odd)(T *restrict count, const T *restrict odd, size_t from
         count[x] = odd[x];
 }
 
-HOST_VECTORS static void NAME(leave_middle)(T *restrict count, const unsigned char *restrict value,
+LIFE_VECTORS static void NAME(leave_middle)(T *restrict count, const unsigned char *restrict value,
                                             size_t n)
 {
     for (size_t x = 0; x < n; x++)
         count[x] = (T)(count[x] - value[x]);
 }
 
-HOST_VECTORS static void NAME(invert)(T *restrict count, T total, size_t n)
+LIFE_VECTORS static void NAME(invert)(T *restrict count, T total, size_t n)
 {
     for (size_t x = 0; x < n; x++)
         count[x] = (T)(total - count[x]);
 }
 
 /* is[x] = 1 if the counts of a rule include count[x], else 0. */
-HOST_VECTORS static void NAME(within)(unsigned char *restrict is, const T *restrict count, T least,
+LIFE_VECTORS static void NAME(within)(unsigned char *restrict is, const T *restrict count, T least,
                                       T width, size_t n)
 {
     for (size_t x = 0; x < n; x++)

@@ -362,24 +362,14 @@ life_transitions *life_neumann_rule(const char *text)
     static const bool nobili = true;
     static const struct {
         const char *name, *alias;
-        unsigned states;
-        const bool *arg;
-    } known[] = {{"JvN29", "JvN-29", 29, NULL},
-                 {"Nobili32", "JvN-32", 32, &nobili},
-                 {"Hutton32", "modJvN-32", 32, NULL}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const bool hutton = i == 2;
-        if (strcasecmp(text, known[i].name) != 0 && strcasecmp(text, known[i].alias) != 0)
-            continue;
-        return rule_program_build(
-            &(struct rule_program){.arg = known[i].arg,
-                                   .states = known[i].states,
-                                   .neighbours = 4,
-                                   .colour = neumann_colour,
-                                   .add = hutton ? hutton_add : neumann_add,
-                                   .next = hutton ? hutton_next : neumann_next},
-            known[i].name);
-    }
+        struct rule_program program;
+    } known[] = {
+        {"JvN29", "JvN-29", {NULL, 29, 4, neumann_colour, neumann_add, neumann_next}},
+        {"Nobili32", "JvN-32", {&nobili, 32, 4, neumann_colour, neumann_add, neumann_next}},
+        {"Hutton32", "modJvN-32", {NULL, 32, 4, neumann_colour, hutton_add, hutton_next}}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(text, known[i].name) == 0 || strcasecmp(text, known[i].alias) == 0)
+            return rule_program_build(&known[i].program, known[i].name);
     clerror_set(ENOENT, "'%.100s' is not JvN29, Nobili32 or Hutton32", text);
     return NULL;
 }

@@ -18,6 +18,7 @@ stdcl_test(test_life_rule_table test_life_rule_table.c LIBS builds_once unoptimi
 stdcl_test(test_life_census test_life_census.c LIBS builds_once stdcl_life formats m)
 stdcl_test(test_life_cell_list test_life_cell_list.c LIBS stdcl_life formats)
 stdcl_test(test_life_identify test_life_identify.c LIBS stdcl_life formats)
+stdcl_test(test_life_sweep test_life_sweep.c LIBS stdcl_life)
 stdcl_test(test_life_golly test_life_golly.c LIBS builds_once stdcl_life formats)
 if(TARGET stdcl_command)
   stdcl_test(test_life_command test_life_command.c LIBS stdcl_view PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)

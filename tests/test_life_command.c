@@ -317,7 +317,8 @@ static void life_command_writes_wide_planes(void **unused)
         assert_true(view_recording_time(r, i) == (double)i);
     view_recording_close(r);
     put_text(in_folder("wide.lif"), "#Life 1.06\n0 0\n500000000000 1\n");
-    expect_life_refused(1, "plain text has a character for each cell", "wide.lif -n 0 -o w.cells");
+    expect_life_refused(1, "plain text has a character for each cell",
+                        "wide.lif -n 0 -q -o w.cells");
     put_text(in_folder("wires.rle"),
              "#CXRLE Pos=0,0\nx = 900000001, y = 700000001, rule = WireWorld\n"
              "BA3C700000000$900000000bC!\n");
@@ -618,6 +619,32 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "the engine hashlife does not compute; such rules need a grid",
                         "identify ship.rle --rule R2,C0,S2,B3,N+");
     expect_life_refused(2, "identify needs at least one generation", "identify ship.rle -n 0");
+}
+
+/* A file of rules is swept: a line a rule of the table, in its order. */
+static void life_command_sweeps_rules(void **unused)
+{
+    char table[2000];
+    (void)unused;
+    put_text(in_folder("rules.txt"), "# two rules\nhighlife\n\nB/S\n");
+    succeeds("sweep rules.txt --soups 2 --seed 3 -n 40 --csv rules.csv");
+    assert_non_null(strstr(out, "rules         2, each with 2 soups"));
+    load_life_file("rules.csv", table, sizeof table);
+    assert_non_null(
+        strstr(table, "rule,class,density,activity,extinct,settled,period\nB36/S23,active,"));
+    assert_non_null(strstr(table, "\nB/S,extinct,0,0,2,2,1\n"));
+    json_t *r = life_report("sweep rules.txt --soups 2 --seed 3 -n 40");
+    assert_int_equal(json_array_size(json_object_get(r, "sweep")), 2);
+    json_decref(r);
+    put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
+    expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
+    put_text(in_folder("none.txt"), "# nothing\n");
+    expect_life_refused(1, "none.txt: has no rule", "sweep none.txt");
+    expect_life_refused(1, "absent.txt: No such file", "sweep absent.txt");
+    expect_life_refused(2, "one file of rules", "sweep a b");
+    expect_life_refused(2, "sweep and --size cannot be combined", "sweep --size 100");
+    expect_life_refused(2, "at most 65536 soups", "sweep --soups 1e9");
+    expect_life_refused(2, "--generations: a sweep has 1 to", "sweep -n 0");
 }
 
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
@@ -1253,12 +1280,14 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "B0 turns empty space alive", "census --rule B0/S23");
     expect_life_refused(2, "run on an unbounded plane; omit :T10", "census --rule B3/S23:T10");
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
-    expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");
+    expect_life_refused(2, "--soups needs census or sweep: stdcl life census --soups N",
+                        "--soups 3");
     expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
     expect_life_refused(1, "cense: no such file or pattern; did you mean 'census'?", "cense");
     expect_life_refused(1, "--pattern list", "--pattern cense");
     expect_life_refused(
-        2, "unexpected argument 'b.rle'; the only operand is census, identify or one pattern",
+        2,
+        "unexpected argument 'b.rle'; the only operand is census, identify, sweep or one pattern",
         "a.rle b.rle");
     expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
@@ -1370,6 +1399,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_gives_population_of_tutorial),
         cmocka_unit_test(life_command_larger_than_life_as_golly),
         cmocka_unit_test(life_command_identifies_pattern),
+        cmocka_unit_test(life_command_sweeps_rules),
         cmocka_unit_test(life_command_warns_at_edges),
         cmocka_unit_test(life_command_hashlife_runs_plane),
         cmocka_unit_test(life_command_writes_wide_planes),

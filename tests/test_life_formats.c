@@ -239,6 +239,14 @@ static void life_formats_read_what_golly_reads(void **state)
     life_pattern_free(&p);
 }
 
+/* The check value of CRC-32 in Ross Williams's catalogue of such codes. */
+static void crc32_of_digits_is_published_value(void **state)
+{
+    (void)state;
+    assert_int_equal(crc32_of((const unsigned char *)"123456789", 9), 0xcbf43926);
+    assert_int_equal(crc32_of((const unsigned char *)"", 0), 0);
+}
+
 /* Archives made here byte by byte, as APPNOTE.TXT has them: a glider stored, beside a folder and a
  * text; deflated ones are tested with the program zip. */
 static void put_zip_crc(unsigned char *to, const char *content)
@@ -425,6 +433,8 @@ static void life_formats_report_line_and_column(void **state)
         {"x = 3, z = 3\no!", "line 1, column 8", "'y = '"},
         {"x = 3, y = 3, speed = 9\no!", "line 1, column 15", "'rule = '"},
         {"x = 3, y = 3\n\xff", "line 2, column 1", "value 255"},
+        {"3D version=1 size=30 pos=14,14,14\nx=2 y=1 z=1 rule=3D5,6,7/6\noo!\n", "line 1, column 1",
+         "three dimensions"},
         {"#CXRLE Pos=3\nx = 1, y = 1\no!", "line 1, column 12", "two whole numbers"},
         {"!c\n.O.\n.X.\n", "line 3, column 2", "'X'"},
         {"O.O\nO O\n", "line 2, column 3", "blank"},
@@ -803,6 +813,7 @@ int main(void)
         cmocka_unit_test(life_formats_read_zip),
         cmocka_unit_test(life_formats_read_plane_tiles),
         cmocka_unit_test(life_formats_report_line_and_column),
+        cmocka_unit_test(crc32_of_digits_is_published_value),
         cmocka_unit_test(life_formats_write_png),
         cmocka_unit_test(life_picture_draws_cells_and_lines),
         cmocka_unit_test(life_picture_counts_shares),

@@ -163,6 +163,11 @@ static void identify_leaves_unsettled(void **unused)
     assert_int_equal(id->generation, 1022);
     assert_int_equal(id->most, 437248); /* by the engine sparse; then 1,746,944 */
     life_identity_free(id);
+    /* Seeds: the soup of four cells fills a growing octagon. */
+    id = identify_text("B2/S", "x = 7, y = 5\n2o$2bo$$4bo$5b2o!", 20000);
+    assert_string_equal(life_kind_name(id->kind), "quadratic growth");
+    assert_true(id->most >= 1 << 17 && id->most < 1 << 19);
+    life_identity_free(id);
     life *lf = life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED});
     ready(lf);
     struct life_cells cells;
@@ -190,6 +195,43 @@ static void identify_knows_growth_to_many_cells(void **unused)
     assert_int_equal(id->kind, LIFE_UNSETTLED);
     assert_true(id->generation == 300 && id->most == 301 * 3000 && id->period == 0);
     life_identity_free(id);
+}
+
+/* Write a rule whose states change in three cycles: 1 to 83, 84 to 172 and 173 to 251. */
+static life_transitions *rule_of_three_cycles(void)
+{
+    static const int first[] = {1, 84, 173, 252};
+    static char text[20000] = "@RULE Cycles\n@TABLE\nn_states:252\nneighborhood:vonNeumann\n"
+                              "symmetries:none\nvar a={0";
+    for (int s = 1; s < 252; s++)
+        sprintf(text + strlen(text), ",%d", s);
+    strcat(text, "}\nvar b=a\nvar c=a\nvar d=a\n");
+    for (int cycle = 0; cycle < 3; cycle++)
+        for (int s = first[cycle]; s < first[cycle + 1]; s++)
+            sprintf(text + strlen(text), "%d,a,b,c,d,%d\n", s,
+                    s + 1 < first[cycle + 1] ? s + 1 : first[cycle]);
+    life_transitions *t = life_transitions_read("cycles", text, strlen(text));
+    ready(t);
+    return t;
+}
+
+/* Three cells of periods 83, 89 and 79 far apart: 83 * 89 * 79 generations. */
+static void identify_knows_long_periods(void **unused)
+{
+    life_transitions *cycles = rule_of_three_cycles();
+    (void)unused;
+    life *lf = life_create(&(struct life_options){.transitions = cycles, .bounds = LIFE_UNBOUNDED});
+    ready(lf);
+    for (int i = 0; i < 3; i++)
+        works(life_put_states(lf, 1000 * i, 7, 1, 1, &(const unsigned char[]){1, 84, 173}[i]));
+    struct life_identity *id = life_identify(lf, 2000000);
+    ready(id);
+    assert_int_equal(id->kind, LIFE_OSCILLATOR);
+    assert_int_equal(id->period, 83 * 89 * 79);
+    assert_true(id->least == 3 && id->most == 3 && id->mean == 3 && id->heat == 3);
+    life_identity_free(id);
+    life_free(lf);
+    life_transitions_free(cycles);
 }
 
 /* The ash of the R-pentomino: 8 blocks, 6 gliders, 4 beehives, 4 blinkers, a boat, a loaf and a
@@ -307,6 +349,7 @@ int main(void)
         cmocka_unit_test(identify_has_period_of_trail),
         cmocka_unit_test(identify_leaves_unsettled),
         cmocka_unit_test(identify_knows_growth_to_many_cells),
+        cmocka_unit_test(identify_knows_long_periods),
         cmocka_unit_test(identify_separates_ash),
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_stops_at_limit),

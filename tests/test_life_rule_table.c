@@ -617,6 +617,7 @@ static void life_history_follows_definition(void **unused)
     check_history_of("B36/S23");
     check_history_of("B2-a/S12");
     check_history_of("B2/S34H");
+    check_history_of("WalledCities"); /* unlike W110 */
     fails_null(EINVAL, life_transitions_named("345/2/4History"));
     fails_null(EINVAL, life_transitions_named("W110History"));
     fails_null(EINVAL, life_transitions_named("B03/S23History"));

@@ -580,7 +580,10 @@ static const int LIFE_OBJECTS = 5;
 static const int LIFE_GUN = 6;
 static const int LIFE_RAKE = 7;
 static const int LIFE_PUFFER = 8;
+static const int LIFE_QUADRATIC = 9;
 static const int LIFE_SYMMETRY_TEXT = 8;
+static const int LIFE_SWEEP_SIDE = 64;
+static const int LIFE_SWEEP_PERIOD = 120;
 typedef struct life life;
 struct life_number {
   uint64_t low;
@@ -684,6 +687,23 @@ struct life_statistics {
   uint64_t tiles;
   uint64_t tiles_computed;
 };
+struct life_sweep_options {
+  CLCONTEXT *ctx;
+  unsigned soups;
+  double density;
+  uint64_t seed;
+  uint32_t generations;
+  int (*progress)(void *arg, double fraction);
+  void *arg;
+  uintptr_t reserved[8];
+};
+struct life_sweep_result {
+  double density;
+  double activity;
+  uint32_t extinct;
+  uint32_t settled;
+  uint32_t period;
+};
 int life_bounding_box(life *lf, struct life_box *box);
 int life_bounds_of(const life *lf);
 int life_bounds_split(char *text, int *bounds, size_t *width, size_t *height);
@@ -759,6 +779,8 @@ int life_soup(life *lf, double density, uint64_t seed);
 unsigned life_states(const life *lf);
 struct life_statistics life_statistics_of(const life *lf);
 int life_step(life *lf, uint64_t generations);
+int life_sweep(const struct life_sweep_options *options, const struct life_rule *rule, size_t n, struct life_sweep_result *result);
+const char *life_sweep_class(const struct life_sweep_result *result, unsigned soups);
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 const unsigned char *life_transitions_colour(const life_transitions *transitions, unsigned state);
 void life_transitions_free(life_transitions *transitions);

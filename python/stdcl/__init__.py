@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from .bodies import NBody, Orbit, initial
     from .engines import Gas, Life, Matmul, matmul
     from .patterns import Pattern, identify
+    from .sweeps import sweep
 
 __version__ = c.VERSION
 __all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Pattern", "Program", "Recording", "Sampler", "cpu", "devices", "documentation", "gpu",
-           "identify", "initial", "local", "matmul", "open"]
+           "identify", "initial", "local", "matmul", "open", "sweep"]
 
 # Functions of algorithms.py. Some have names of built-in functions, so that only users import them by name.
 _ALGORITHMS = ("argmax", "argmin", "argsort", "cumsum", "dot", "histogram", "max", "mean", "min", "reduce_by_key", "segmented_sum", "select",
@@ -58,6 +59,9 @@ def __getattr__(name: str) -> Any:
         _with_numpy()
         from . import patterns
         return getattr(patterns, name)
+    if name == "sweep":
+        from .sweeps import sweep
+        return sweep
     if name in _ALGORITHMS:
         _with_numpy()
         from . import algorithms

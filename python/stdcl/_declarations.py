@@ -419,6 +419,27 @@ class life_statistics(Structure):  # noqa: F405
         ("tiles_computed", c_uint64),
     ]
 
+class life_sweep_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("ctx", c_void_p),
+        ("soups", c_uint),
+        ("density", c_double),
+        ("seed", c_uint64),
+        ("generations", c_uint32),
+        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
+        ("arg", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
+class life_sweep_result(Structure):  # noqa: F405
+    _fields_ = [
+        ("density", c_double),
+        ("activity", c_double),
+        ("extinct", c_uint32),
+        ("settled", c_uint32),
+        ("period", c_uint32),
+    ]
+
 class matmul_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -1003,6 +1024,8 @@ FUNCTIONS = {
     "life_states": ("life", "c_uint, [c_void_p]"),
     "life_statistics_of": ("life", "life_statistics, [c_void_p]"),
     "life_step": ("life", "c_int, [c_void_p, c_uint64]"),
+    "life_sweep": ("life", "c_int, [POINTER(life_sweep_options), POINTER(life_rule), c_size_t, POINTER(life_sweep_result)]"),
+    "life_sweep_class": ("life", "c_char_p, [POINTER(life_sweep_result), c_uint]"),
     "life_trace": ("life", "c_int, [c_void_p, c_size_t, POINTER(life_sample)]"),
     "life_transitions_colour": ("life", "c_void_p, [c_void_p, c_uint]"),
     "life_transitions_free": ("life", "None, [c_void_p]"),
@@ -1209,6 +1232,7 @@ CHOICES = {
     "gas_options": {'storage': {'fused': 0, 'stored': 1}, 'source': {'device': 0, 'host': 1, 'given': 2}, 'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
     "life_census_options": {},
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
+    "life_sweep_options": {},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}},
     "nbody_ensemble_watch_options": {},
@@ -1283,6 +1307,7 @@ CONSTANTS = {
     "LIFE_GUN": 6,
     "LIFE_RAKE": 7,
     "LIFE_PUFFER": 8,
+    "LIFE_QUADRATIC": 9,
     "LIFE_SYMMETRY_TEXT": 8,
     "MATMUL_TUNED": 0,
     "MATMUL_NAIVE": 1,
@@ -1348,6 +1373,8 @@ CONSTANTS = {
     "NBODY_PYTHAGOREAN": 5,
     "NBODY_HERNQUIST": 6,
     "NBODY_GALAXY": 7,
+    "LIFE_SWEEP_SIDE": 64,
+    "LIFE_SWEEP_PERIOD": 120,
     "VIEW_NAMED": 64,
     "VIEW_CAN_PAUSE": 1,
     "VIEW_CAN_STEP": 2,

@@ -64,6 +64,7 @@ stdcl matmul -n 8 -q -o a.npy
 stdcl matmul -n 8 --seed 1 -q -o b.npy
 stdcl matmul -m 8 -n 3 -k 8 -q -o velocities.npy
 stdcl nbody -n 20 --steps 2 -q --record collision.view
+printf 'B3/S23\nB36/S23\n' >rules.txt
 cp "$source/data/gun.rle" "$source"/lua/examples/*.lua .
 cp energy.lua script.lua
 printf '%s\n' '#Life 1.06' '0 0' '4 0' '5 0' '6 0' '0 1' '1 1' '2 1' '5 1' '1 2' >rabbits.lif

@@ -19,6 +19,7 @@ s/(stdcl life --compare)/\1 --size 128 --generations 4/
 s/(stdcl gas .*)-n (1e[0-9]|2.5e7)/\1-n 1e6/
 s/(stdcl life census.*)--soups [0-9.^e]+/\1--soups 20/
 s/^stdcl life census$/& --soups 20/
+s/^(stdcl life sweep) --csv/\1 --soups 1 -n 1 --csv/
 s/(stdcl matmul .*)-n [0-9]+/\1-n 32 --repeat 1/
 /^stdcl matmul .*(-n |-a |--help)/!s/^stdcl matmul .*/& -n 32 --repeat 1/
 s/^stdcl matmul (-n 32 --repeat 1) --compare$/stdcl matmul --compare \1/

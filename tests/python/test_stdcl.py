@@ -735,6 +735,18 @@ def test_patterns_fly_and_are_identified():
     refused(stdcl.Error, "B9", lambda: stdcl.identify(glider, rule="B9"))
 
 
+def test_sweep_runs_rules_as_life_does():
+    rules = ["B3/S23", "B36/S23", "B/S", "B2/S"]
+    for found in stdcl.sweep(rules, soups=1, seed=5, generations=40):
+        with stdcl.Life(64, 64, rule=found.rule) as life:
+            life.soup(0.5, 5)
+            life.step(40)
+            assert found.density == life.population / 4096
+    assert stdcl.sweep(["B/S"])[0].kind == "extinct" and stdcl.sweep([]) == []
+    refused(stdcl.Error, "B9", lambda: stdcl.sweep(["B9/S"]))
+    refused(ValueError, "65536", lambda: stdcl.sweep(rules, soups=0))
+
+
 def test_gas_has_its_energy():
     energy = stdcl.Gas(10**5, seed=3).measure()
     assert abs(energy.sigmas) < 5 and abs(energy.mean_energy - 1.5) < 0.02

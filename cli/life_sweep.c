@@ -1,0 +1,253 @@
+/* life_sweep.c - `stdcl life sweep`: the fate of random soups under many rules.
+ *
+ * A file of rules has one a line; blank lines and lines that begin with # are skipped. Without a
+ * file all 2^17 rules of the B/S family without B0 are swept.
+ * SPDX-License-Identifier: MIT
+ */
+#include "alloc.h"
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "files.h"
+#include "interrupt.h"
+#include "json.h"
+#include "life_run.h"
+#include "message.h"
+#include "progress.h"
+#include "report.h"
+#include "text.h"
+
+#include "core/clock.h"
+#include "core/outfile.h"
+#include "stdcl/sweep.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOUPS_OF_A_RULE = 4, ALL_RULES = 1 << 17, CLASSES = 4 };
+static const char *const classes[CLASSES] = {"extinct", "still", "periodic", "active"};
+
+struct sweep_run {
+    struct life_job *job;
+    struct life_rule *rule;
+    struct life_sweep_result *result;
+    size_t n, room;
+    double seconds;
+    size_t of_class[CLASSES];
+};
+
+/* ---- Rules. ---------------------------------------------------------------------------------- */
+
+static void add_rule(struct sweep_run *s, struct life_rule rule)
+{
+    if (s->n == s->room) {
+        s->room = s->room ? 2 * s->room : 1024;
+        s->rule = cli_realloc(s->rule, s->room, sizeof *s->rule);
+    }
+    s->rule[s->n++] = rule;
+}
+
+static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int status = CLI_DONE;
+    for (unsigned long number = 1; status == CLI_DONE && getline(&line, &size, fp) >= 0; number++) {
+        struct life_rule rule;
+        line[strcspn(line, "\r\n")] = '\0';
+        const char *text = line + strspn(line, " \t");
+        if (!*text || *text == '#')
+            continue;
+        if (life_rule_parse(text, &rule) < 0)
+            status = cli_failed("%s: line %lu: %s", name, number, clerror());
+        else
+            add_rule(s, rule);
+    }
+    free(line);
+    if (status == CLI_DONE && ferror(fp))
+        status = cli_failed("%s: %s", name, strerror(errno));
+    if (status == CLI_DONE && !s->n)
+        status = cli_failed("%s: has no rule; write one a line, such as B36/S23", name);
+    return status;
+}
+
+static int read_rules(struct sweep_run *s)
+{
+    const char *name = s->job->rules;
+    if (!name) {
+        for (unsigned i = 0; i < ALL_RULES; i++)
+            add_rule(s, (struct life_rule){(i & 0xff) << 1, i >> 8});
+        return CLI_DONE;
+    }
+    if (strcmp(name, "-") == 0)
+        return read_rule_lines(s, stdin, "standard input");
+    FILE *fp = fopen(name, "re");
+    if (!fp)
+        return cli_failed("%s: %s; give a file with a rule a line", name, strerror(errno));
+    const int status = read_rule_lines(s, fp, name);
+    fclose(fp);
+    return status;
+}
+
+/* ---- The report. ----------------------------------------------------------------------------- */
+
+static int write_sweep_table(const struct sweep_run *s)
+{
+    struct outfile out;
+    if (!s->job->csv)
+        return CLI_DONE;
+    if (outfile_open(&out, s->job->csv) < 0)
+        return cli_failed_call(NULL);
+    fprintf(out.fp, "rule,class,density,activity,extinct,settled,period\n");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct life_sweep_result *r = &s->result[i];
+        char rule[24];
+        fprintf(out.fp, "%s,%s,%.9g,%.9g,%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
+                life_rule_string(&s->rule[i], rule), life_sweep_class(r, (unsigned)s->job->soups),
+                r->density, r->activity, r->extinct, r->settled, r->period);
+    }
+    return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static int sweep_report_json(const struct sweep_run *s, const char *device)
+{
+    const struct life_job *job = s->job;
+    json_t *rules = json_array();
+    for (size_t i = 0; i < s->n; i++) {
+        const struct life_sweep_result *r = &s->result[i];
+        char rule[24];
+        json_array_append_new(
+            rules,
+            json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I}", "rule",
+                      life_rule_string(&s->rule[i], rule), "class",
+                      life_sweep_class(r, (unsigned)job->soups), "density",
+                      cli_json_real(r->density), "activity", cli_json_real(r->activity), "extinct",
+                      (json_int_t)r->extinct, "settled", (json_int_t)r->settled, "period",
+                      r->period ? json_integer((json_int_t)r->period) : json_null()));
+    }
+    json_t *report =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "program", "life", "device", device,
+                  "soups", (json_int_t)job->soups, "seed", (json_int_t)job->seed, "generations",
+                  (json_int_t)job->generations, "seconds", cli_json_real(s->seconds), "rules_per_s",
+                  cli_json_real((double)s->n / s->seconds), "sweep", rules);
+    const int status = cli_json_print(report);
+    json_decref(report);
+    return status;
+}
+
+static void sweep_report_text(const struct sweep_run *s, const char *device, FILE *fp)
+{
+    const struct life_job *job = s->job;
+    struct cli_text text;
+    fprintf(fp, "%-14s%s\n", "device", device);
+    fprintf(fp, "%-14s%zu, each with %" PRIu64 " soups of %d x %d cells, seed %" PRIu64 "\n",
+            "rules", s->n, job->soups, LIFE_SWEEP_SIDE, LIFE_SWEEP_SIDE, job->seed);
+    fprintf(fp, "%-14s%" PRIu64 ", and up to %d to find a period\n", "generations",
+            job->generations, LIFE_SWEEP_PERIOD);
+    for (int i = 0; i < CLASSES; i++)
+        fprintf(fp, "%-14s%zu rules\n", classes[i], s->of_class[i]);
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, s->seconds));
+    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, (double)s->n / s->seconds, "rules/s"));
+    if (!job->csv)
+        fprintf(fp, "%-14s--csv FILE writes each rule's class, density and period\n", "");
+}
+
+static int sweep_report(const struct sweep_run *s)
+{
+    char *device = cli_devices_name(s->job->context);
+    int status = CLI_DONE;
+    if (s->job->common.json)
+        status = sweep_report_json(s, device ? device : "");
+    else if (!s->job->common.quiet)
+        sweep_report_text(s, device ? device : "",
+                          s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
+    free(device);
+    return status;
+}
+
+/* ---- The sweep. ------------------------------------------------------------------------------ */
+
+static int sweep_progress(void *arg, double fraction)
+{
+    struct life_job *job = arg;
+    cli_progress_update(&job->progress, fraction * job->progress.total, NULL);
+    return cli_interrupted();
+}
+
+static int sweep_rules_of(struct sweep_run *s)
+{
+    struct life_job *job = s->job;
+    const struct life_sweep_options options = {.ctx = job->context,
+                                               .soups = (unsigned)job->soups,
+                                               .density = job->density,
+                                               .seed = job->seed,
+                                               .generations = (uint32_t)job->generations,
+                                               .progress = sweep_progress,
+                                               .arg = job};
+    s->result = cli_alloc(s->n, sizeof *s->result);
+    cli_interrupt_catch();
+    cli_progress_start(&job->progress, "rules", (double)s->n, job->common.quiet);
+    const double began = seconds_now();
+    const int called = life_sweep(&options, s->rule, s->n, s->result);
+    s->seconds = seconds_now() - began;
+    cli_progress_end(&job->progress);
+    if (called < 0 && clerrno == ECANCELED) {
+        job->interrupted = true;
+        return cli_interrupt_status(CLI_DONE);
+    }
+    if (called < 0)
+        return cli_failed_call(NULL);
+    for (size_t i = 0; i < s->n; i++)
+        for (int k = 0; k < CLASSES; k++)
+            s->of_class[k] +=
+                strcmp(classes[k], life_sweep_class(&s->result[i], options.soups)) == 0;
+    return CLI_DONE;
+}
+
+static int sweep_and_report(struct sweep_run *s)
+{
+    struct life_job *job = s->job;
+    int status = read_rules(s);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+        return status;
+    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if ((status = sweep_rules_of(s)) != CLI_DONE || job->interrupted)
+        return status;
+    if ((status = write_sweep_table(s)) != CLI_DONE)
+        return status;
+    if ((status = sweep_report(s)) != CLI_DONE)
+        return status;
+    return cli_profile_report(&job->common, job->context);
+}
+
+int life_sweep_check(struct life_job *job)
+{
+    if (job->soups > 65536)
+        return cli_wrong("--soups: a rule of a sweep has at most 65536 soups, not %" PRIu64,
+                         job->soups);
+    if (job->generations != UINT64_MAX && (!job->generations || job->generations > UINT32_MAX))
+        return cli_wrong("--generations: a sweep has 1 to %" PRIu32 ", not %" PRIu64, UINT32_MAX,
+                         job->generations);
+    job->soups = job->soups ? job->soups : SOUPS_OF_A_RULE;
+    job->generations = job->generations != UINT64_MAX ? job->generations : 1000;
+    if (!job->csv)
+        return CLI_DONE;
+    const int status = cli_check_table("--csv", job->csv);
+    return status != CLI_DONE ? status : cli_check_output(job->csv);
+}
+
+int life_sweep_job(struct life_job *job)
+{
+    struct sweep_run s = {.job = job};
+    const int status = sweep_and_report(&s);
+    free(s.rule);
+    free(s.result);
+    return status;
+}
