@@ -132,7 +132,9 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y);
 /* True if the paths of two ships intersect at the same time. */
 bool census_ships_meet(const struct census_ships *ships);
 
-/* Put ships that are inside the box at `generation` back into it, and remove them from the list. */
+/* Put ships that are inside the box at `generation` back into it, and remove them from the list. A
+ * ship within CENSUS_EDGE cells of the edge stays out: it would be beyond the edge before the next
+ * check. */
 void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
                          uint64_t *box, uint64_t generation);
 

@@ -4,8 +4,9 @@
  * excepted), never returns. It is removed, recorded and counted. Three events could still change
  * its fate. Two ships may collide outside; their paths are straight, so collisions are computed.
  * The rest of the box may follow; it then reaches the edge itself and continues in a larger box,
- * and ships that are inside that box are put back. The rest may also catch up before the ship has
- * left the box; for that it would have to cross the 16 cells while the ship crosses a few.
+ * and ships that are inside that box, more than 4 cells from its edge, are put back. The rest may
+ * also catch up before the ship has left the box; for that it would have to cross the 16 cells
+ * while the ship crosses a few.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -244,7 +245,8 @@ void census_ships_return(const struct census_rule *rule, struct census_ships *sh
         }
         ship_advance(rule, &s, generation);
         const int x = s.x + middle, y = s.y + middle;
-        if (x < 0 || y < 0 || x + s.width > side || y + s.height > side || s.width > CENSUS_CLEAR ||
+        if (x < CENSUS_EDGE || y < CENSUS_EDGE || x + s.width > side - CENSUS_EDGE ||
+            y + s.height > side - CENSUS_EDGE || s.width > CENSUS_CLEAR ||
             s.height > CENSUS_CLEAR) {
             i++;
             continue;

@@ -190,6 +190,37 @@ static void census_colliding_ships_are_found(void **unused)
     assert_false(gliders_meet(-40, 0));
 }
 
+/* True if a glider at (x, 0) that flies east and south is put back into a box of 128 x 128. */
+static bool glider_returns(int x)
+{
+    static uint64_t box[256];
+    struct census_ship ship = {.at = 100,
+                               .x = x,
+                               .width = 3,
+                               .height = 3,
+                               .motion = {4, 1, 1},
+                               .row = {2, 4, 7}};
+    struct census_ships ships = {1, 1, &ship};
+    uint64_t cells = 0;
+    memset(box, 0, sizeof box);
+    census_ships_return(&life_rule, &ships, 2, box, 108); /* by two cells on */
+    for (size_t i = 0; i < 256; i++)
+        cells += (uint64_t)__builtin_popcountll(box[i]);
+    assert_int_equal(cells, ships.n ? 0 : 5);
+    return !ships.n;
+}
+
+/* At the edge it would leave the box before the edge is checked, and become a block there. */
+static void census_ships_at_the_edge_stay_outside(void **unused)
+{
+    (void)unused;
+    assert_true(glider_returns(0));
+    assert_true(glider_returns(64 - CENSUS_EDGE - 5));
+    assert_false(glider_returns(64 - CENSUS_EDGE - 4));
+    assert_false(glider_returns(64 - 5));
+    assert_false(glider_returns(70));
+}
+
 /* ---- Soups. ---------------------------------------------------------------------------------- */
 
 /* Return the final population by HashLife, on a plane. */
@@ -371,6 +402,7 @@ int main(void)
         cmocka_unit_test(census_ash_is_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
+        cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
         cmocka_unit_test(census_counts_are_equal_on_all_devices),
         cmocka_unit_test(census_error_is_standard_error),
