@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_PLACES = 1 << 12, LONGEST_SHIP = 64, MARGIN = 3, NO_LABEL = 0xffff };
+enum { FIRST_PLACES = 1 << 12, LONGEST_SHIP = 64, NO_LABEL = 0xffff };
 
 int census_sorter_make(struct census_sorter *sorter, const struct census_rule *rule)
 {
@@ -344,6 +344,11 @@ bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]
     return see_patch(sorter, patch, LONGEST_SHIP, true);
 }
 
+bool census_see(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned period)
+{
+    return see_patch(sorter, patch, period, false);
+}
+
 /* ---- Clusters. ------------------------------------------------------------------------------- */
 
 /* Take a cluster out of the cells that are ever alive, from one of them to all within two cells of
@@ -372,12 +377,14 @@ static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int 
                 top = v < top ? v : top;
                 bottom = v > bottom ? v : bottom;
             }
-    if (right - left >= CENSUS_PATCH - 2 * MARGIN || bottom - top >= CENSUS_PATCH - 2 * MARGIN)
+    if (right - left >= CENSUS_PATCH - 2 * CENSUS_MARGIN ||
+        bottom - top >= CENSUS_PATCH - 2 * CENSUS_MARGIN)
         return false;
     memset(patch, 0, CENSUS_PATCH * sizeof *patch);
     for (int i = 0; i < n; i++)
         if (census_cell(words, now, list[i].x, list[i].y))
-            patch[list[i].y - top + MARGIN] |= (uint64_t)1 << (list[i].x - left + MARGIN);
+            patch[list[i].y - top + CENSUS_MARGIN] |= (uint64_t)1
+                                                      << (list[i].x - left + CENSUS_MARGIN);
     return true;
 }
 
@@ -398,12 +405,19 @@ bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box
         if (++period > most)
             return false;
     } while (memcmp(now, box, size * sizeof *box) != 0);
+    return census_sort_clusters(sorter, words, ever, box, period);
+}
+
+bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *ever,
+                          const uint64_t *now, uint64_t period)
+{
+    const size_t size = 64 * words * words;
     for (size_t i = 0; i < size; i++)
         while (ever[i]) {
             uint64_t patch[CENSUS_PATCH];
             const int x = (int)(i % words) * 64 + __builtin_ctzll(ever[i]), y = (int)(i / words);
-            if (!take_cluster(words, ever, box, x, y, patch) ||
-                !see_patch(sorter, patch, (unsigned)period, false))
+            if (!take_cluster(words, ever, now, x, y, patch) ||
+                !census_see(sorter, patch, (unsigned)period))
                 return false;
         }
     return true;

@@ -169,6 +169,94 @@ static void census_generation_matches_reference(void **unused)
         }
 }
 
+/* ---- The plane of the host. ------------------------------------------------------------------ */
+
+enum { PLANE_SIDE = 256, PLANE_SOUP = 100 };
+
+static unsigned char plane_cell(const struct census_plane *p, size_t k)
+{
+    const int x = (int)(k % PLANE_SIDE) - PLANE_SIDE / 2,
+              y = (int)(k / PLANE_SIDE) - PLANE_SIDE / 2;
+    return census_plane_row(p, PLANE_NOW, x, y) & 1;
+}
+
+/* Compare steps of a soup with the reference. */
+static void check_plane(plane_step *step, const char *text, int steps, int generations)
+{
+    static unsigned char from[PLANE_SIDE * PLANE_SIDE], to[PLANE_SIDE * PLANE_SIDE];
+    struct census_plane p;
+    struct census_rule rule;
+    works(census_rule_make(&rule, text));
+    const struct plane_rule next = census_plane_rule(&rule);
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, PLANE_SIDE / 2);
+    for (int y = 0; y < PLANE_SOUP; y++) {
+        census_plane_put(&p, -PLANE_SOUP / 2, y - PLANE_SOUP / 2, draw_census_cells());
+        census_plane_put(&p, 64 - PLANE_SOUP / 2, y - PLANE_SOUP / 2, draw_census_cells() >> 28);
+    }
+    for (size_t k = 0; k < sizeof from; k++)
+        from[k] = plane_cell(&p, k);
+    for (int i = 0; i < steps; i++) {
+        step(&p, &next, generations);
+        for (int g = 0; g < generations; g++) {
+            life_ref_family_rows(&rule.family, 0, LIFE_PLANE, PLANE_SIDE, PLANE_SIDE, 0, PLANE_SIDE,
+                                 from, to);
+            memcpy(from, to, sizeof from);
+        }
+        for (size_t k = 0; k < sizeof from; k++)
+            assert_int_equal(plane_cell(&p, k), from[k]);
+        if (i == steps / 2)
+            census_plane_wake(&p); /* changes nothing */
+    }
+    census_plane_free(&p);
+}
+
+/* For every set of instructions of this processor. B2/S starts in every cell, B3/S23 leaves tiles
+ * that are not computed. */
+static void census_plane_matches_reference(void **unused)
+{
+    static const char *const rules[] = {"B3/S23", "B36/S125", "B2/S", "B35678/S5678"};
+    plane_step *step[3] = {census_plane_step_any, census_plane_step()};
+    (void)unused;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        step[2] = census_plane_step_avx2;
+#endif
+    for (size_t i = 0; i < 3; i++)
+        for (size_t r = 0; r < sizeof rules / sizeof *rules && step[i]; r++) {
+            check_plane(step[i], rules[r], r ? 5 : 16, PLANE_STEP);
+            check_plane(step[i], rules[r], 3, 1);
+        }
+}
+
+/* A plane without dirty tiles is periodic: still lifes and a blinker. A pulsar stays dirty. */
+static void census_plane_knows_periodic_tiles(void **unused)
+{
+    const struct plane_rule next = census_plane_rule(&life_rule);
+    struct census_plane p;
+    (void)unused;
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, 64);
+    census_plane_put(&p, -30, 0, 7);
+    census_plane_put(&p, 20, 3, 3);
+    census_plane_put(&p, 20, 4, 3);
+    assert_false(census_plane_step()(&p, &next, PLANE_STEP));
+    assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 7);
+    census_plane_wake(&p);
+    assert_true(census_plane_step()(&p, &next, 1));
+    assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 2);
+    uint64_t patch[CENSUS_PATCH];
+    read_patch("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 0, patch);
+    census_plane_clear(&p, 64);
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        census_plane_put(&p, -32, y - 32, patch[y]);
+    for (int i = 0; i < 30; i++)
+        assert_true(census_plane_step()(&p, &next, PLANE_STEP));
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        assert_int_equal(census_plane_row(&p, PLANE_NOW, -32, y - 32), patch[y]);
+    census_plane_free(&p);
+}
+
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
 
 /* True if two gliders collide that fly up, the left one to the right and the other to the left,
@@ -194,12 +282,8 @@ static void census_colliding_ships_are_found(void **unused)
 static bool glider_returns(int x)
 {
     static uint64_t box[256];
-    struct census_ship ship = {.at = 100,
-                               .x = x,
-                               .width = 3,
-                               .height = 3,
-                               .motion = {4, 1, 1},
-                               .row = {2, 4, 7}};
+    struct census_ship ship = {
+        .at = 100, .x = x, .width = 3, .height = 3, .motion = {4, 1, 1}, .row = {2, 4, 7}};
     struct census_ships ships = {1, 1, &ship};
     uint64_t cells = 0;
     memset(box, 0, sizeof box);
@@ -332,6 +416,56 @@ static void census_counts_are_equal_on_all_devices(void **unused)
     life_census_free(parts);
 }
 
+/* Soups on the host, one by one, and as the census runs them: on devices in
+ * test_life_census_as_gpu. */
+static void census_host_matches_devices(void **unused)
+{
+    static const char *const rules[] = {"B3/S23", "B36/S23", "B38/S23"};
+    enum { SOUPS = 60 };
+    (void)unused;
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+        struct census_rule rule;
+        struct census_sorter sorter;
+        struct life_census_totals sums;
+        const uint64_t first =
+            r ? 0 : 580; /* soup 596 of seed 1: a glider is at the edge of a box */
+        const int soups = r ? SOUPS / 6 : SOUPS;
+        uint64_t generations, objects = 0;
+        size_t n;
+        works(census_rule_make(&rule, rules[r]));
+        works(census_sorter_make(&sorter, &rule));
+        struct census_host *host = census_host_create(&rule);
+        ready(host);
+        for (int i = 0; i < soups; i++) {
+            uint64_t row[16];
+            for (size_t y = 0; y < 16; y++)
+                row[y] = life_random_word((uint64_t)1 << 31, first + (uint64_t)i, y, 1) & 0xffff;
+            const struct census_soup soup = {16, 16, row, 100000, NULL, NULL};
+            assert_int_equal(census_host_soup(host, &sorter, &soup, &generations), CENSUS_DECIDED);
+            census_soup_counts(&sorter, first + (uint64_t)i);
+        }
+        life_census *c = life_census_create(
+            &(struct life_census_options){.rule = rules[r], .seed = 1, .first = first});
+        ready(c);
+        works(life_census_run(c, (uint64_t)soups));
+        const struct life_object *o = life_census_objects(c, &n);
+        life_census_total(c, &sums);
+        assert_int_equal(sums.undecided, 0);
+        assert_int_equal(n, sorter.objects);
+        for (size_t k = 0; k < n; k++)
+            for (size_t j = 0; j < n; j++)
+                if (strcmp(o[k].code, sorter.object[j].name) == 0) {
+                    assert_int_equal(o[k].count, sorter.object[j].count);
+                    assert_int_equal(o[k].soup, sorter.object[j].first);
+                    objects += o[k].count;
+                }
+        assert_int_equal(objects, sums.objects);
+        life_census_free(c);
+        census_host_free(host);
+        census_sorter_free(&sorter);
+    }
+}
+
 /* By the definition, soup by soup. */
 static void census_error_is_standard_error(void **unused)
 {
@@ -402,9 +536,12 @@ int main(void)
         cmocka_unit_test(census_ash_is_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
+        cmocka_unit_test(census_plane_matches_reference),
+        cmocka_unit_test(census_plane_knows_periodic_tiles),
         cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
         cmocka_unit_test(census_counts_are_equal_on_all_devices),
+        cmocka_unit_test(census_host_matches_devices),
         cmocka_unit_test(census_error_is_standard_error),
         cmocka_unit_test(census_progress_can_cancel),
         cmocka_unit_test(census_rejects_bad_options),
