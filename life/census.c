@@ -503,8 +503,9 @@ static void soup_touch(life_census *c, struct deck *d, size_t slot)
             census_set_failed(c);
             return;
         }
-    if (census_touches(box_words(d->level), box, &x, &y))
-        soup_enlarge(c, d, slot, false);
+    if (census_touches(box_words(d->level), box, &x,
+                       &y)) /* ships may meet before they are put back */
+        soup_enlarge(c, d, slot, census_ships_meet(&s->ships));
     else
         start_slot(d, slot);
 }

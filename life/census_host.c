@@ -31,6 +31,7 @@ struct census_host {
     struct census_plane plane;
     struct census_ships ships;
     uint64_t generation;
+    bool repeat; /* ships met outside the box: repeat the soup in a larger one */
     plane_step *step;
 };
 
@@ -140,7 +141,8 @@ static void grow_box(struct census_host *h)
 }
 
 /* Remove ships at the edge, and enlarge the box until the edge is clear. Return false if the soup
- * outgrows the largest box. */
+ * outgrows the largest box, or must be repeated in a larger one: ships that are put back may have
+ * met outside. */
 static bool clear_edge(struct census_host *h, struct census_sorter *sorter)
 {
     struct census_plane *p = &h->plane;
@@ -148,7 +150,8 @@ static bool clear_edge(struct census_host *h, struct census_sorter *sorter)
     while (census_plane_touches(p, &x, &y)) {
         if (take_outbound_ship(h, sorter, x, y))
             continue;
-        if (p->half == PLANE_HALF)
+        h->repeat = census_ships_meet(&h->ships);
+        if (h->repeat || p->half == PLANE_HALF)
             return false;
         grow_box(h);
     }
@@ -162,6 +165,7 @@ static void start_soup(struct census_host *h, const struct census_soup *soup, in
 {
     census_plane_clear(&h->plane, half);
     h->ships.n = 0;
+    h->repeat = false;
     h->generation = 0;
     for (size_t y = 0; y < soup->height; y++)
         census_plane_put(&h->plane, -(int)(soup->width / 2), (int)y - (int)(soup->height / 2),
@@ -328,9 +332,9 @@ enum census_end census_host_soup(struct census_host *h, struct census_sorter *so
         start_soup(h, soup, half);
         const enum census_end end = evolve_soup(h, sorter, soup);
         *generations = h->generation;
-        if (end != CENSUS_DECIDED)
+        if (end != CENSUS_DECIDED && !h->repeat)
             return end;
-        if (!census_ships_meet(&h->ships))
+        if (!h->repeat && !census_ships_meet(&h->ships))
             break;
         if (h->plane.half == PLANE_HALF)
             return CENSUS_UNDECIDED;

@@ -373,6 +373,8 @@ static void census_soups_match_hashlife(void **unused)
 {
     (void)unused;
     assert_in_range(compare_soups("B3/S23", 1, 0, 5), 3, 5);
+    assert_int_equal(compare_soups("B3/S23", 1, 596, 1), 1);   /* a ship near a larger box's edge */
+    assert_int_equal(compare_soups("B3/S23", 2, 11960, 1), 1); /* ships meet, then are put back */
     assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1,
                     2); /* an isotropic rule whose soups settle soon */
 }
