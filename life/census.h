@@ -112,7 +112,7 @@ bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box
 bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *ever,
                           const uint64_t *now, uint64_t period);
 
-/* Add the single spaceship in a patch. */
+/* Add the spaceships in a patch, which have one velocity. They are in its middle. */
 bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]);
 
 /* Add the objects of a cluster, whose bounding box over a period is at CENSUS_MARGIN in a patch. */

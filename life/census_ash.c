@@ -257,7 +257,7 @@ static unsigned cluster_period(const struct census_rule *rule, const uint64_t pa
 
 /* Trace the cells through whole periods until no more labels are joined. */
 static void find_objects(struct labels *l, const struct census_rule *rule,
-                         const uint64_t patch[CENSUS_PATCH], unsigned period)
+                         const uint64_t patch[CENSUS_PATCH], const struct census_motion *motion)
 {
     uint16_t begin[CENSUS_PATCH][CENSUS_PATCH];
     for (int y = 0; y < CENSUS_PATCH; y++)
@@ -271,7 +271,7 @@ static void find_objects(struct labels *l, const struct census_rule *rule,
         l->joined = false;
         memcpy(l->of, begin, sizeof begin);
         memcpy(now, patch, sizeof now);
-        for (unsigned g = 0; g < period; g++) {
+        for (unsigned g = 0; g < motion->period; g++) {
             census_step(rule, 1, now, next);
             labels_follow(l, rule, now, next);
             memcpy(now, next, sizeof now);
@@ -279,22 +279,40 @@ static void find_objects(struct labels *l, const struct census_rule *rule,
         for (int y = 0; y < CENSUS_PATCH; y++)
             for (uint64_t live = patch[y]; live; live &= live - 1) {
                 const int x = __builtin_ctzll(live);
-                labels_join(l, begin[y][x], l->of[y][x]);
+                labels_join(l, begin[y][x], l->of[y + motion->dy][x + motion->dx]);
             }
     } while (l->joined);
     memcpy(l->of, begin, sizeof begin);
 }
 
-/* Separate a new cluster into objects. */
+/* True if a ship stays in its patch for a period, with dead cells around it. */
+static bool ship_stays_inside(const uint64_t patch[CENSUS_PATCH],
+                              const struct census_motion *motion)
+{
+    enum { AROUND = 4 };
+    struct census_rectangle r;
+    const int dx = motion->dx, dy = motion->dy;
+    return census_bounds(1, patch, &r) && r.left + (dx < 0 ? dx : 0) >= AROUND &&
+           r.top + (dy < 0 ? dy : 0) >= AROUND &&
+           r.right + (dx > 0 ? dx : 0) <= CENSUS_PATCH - AROUND &&
+           r.bottom + (dy > 0 ? dy : 0) <= CENSUS_PATCH - AROUND;
+}
+
+/* Separate a new cluster, or ships that fly together, into objects. */
 static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
-                         unsigned most)
+                         unsigned most, bool moves)
 {
     struct labels *l = malloc(sizeof *l);
-    const unsigned period = cluster_period(sorter->rule, patch, most);
-    bool done = l && period;
+    struct census_motion motion = {.period = 0};
+    bool done = l && (moves ? census_name(sorter->rule, patch, most, &motion, NULL) == 0
+                            : (motion.period = cluster_period(sorter->rule, patch, most)) > 0);
     sorter->no_memory |= !l;
+    if (done && moves && !ship_stays_inside(patch, &motion)) {
+        free(l);
+        return add_part(sorter, patch, most);
+    }
     if (done)
-        find_objects(l, sorter->rule, patch, period);
+        find_objects(l, sorter->rule, patch, &motion);
     for (int i = 0; i < CENSUS_PATCH * CENSUS_PATCH && done; i++) {
         if (l->parent[i] != i || !(patch[i / CENSUS_PATCH] >> i % CENSUS_PATCH &
                                    1)) /* a root is the first of its cells */
@@ -304,7 +322,7 @@ static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENS
             for (uint64_t live = patch[y]; live; live &= live - 1)
                 if (label_root(l, l->of[y][__builtin_ctzll(live)]) == i)
                     object[y] |= live & (0 - live);
-        done = add_part(sorter, object, period);
+        done = add_part(sorter, object, moves ? most : motion.period);
     }
     free(l);
     return done;
@@ -324,7 +342,7 @@ static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_
             return false;
         }
         at = sorter_find_place(sorter, key);
-        if (!(moves ? add_part(sorter, patch, most) : sorter_learn(sorter, patch, most))) {
+        if (!sorter_learn(sorter, patch, most, moves)) {
             sorter->part_n = first;
             return false;
         }

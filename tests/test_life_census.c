@@ -144,6 +144,28 @@ static void census_ash_is_separated(void **unused)
         }
 }
 
+/* Ships of equal velocity are objects of their own, as in Catagolue. */
+static void census_parallel_ships_are_separated(void **unused)
+{
+    (void)unused;
+    for (unsigned way = 0; way < 8; way++) {
+        struct census_sorter sorter;
+        uint64_t patch[CENSUS_PATCH] = {0}, glider[CENSUS_PATCH];
+        works(census_sorter_make(&sorter, &life_rule));
+        read_patch("xq4_153", way, glider);
+        for (int y = 12; y < 20; y++) {
+            patch[y + 12] |= glider[y] << 15;
+            patch[y + 17] |= glider[y] << 15;
+        }
+        assert_true(census_add(&sorter, patch));
+        census_soup_counts(&sorter, 0);
+        assert_int_equal(sorter.objects, 1);
+        assert_string_equal(sorter.object[0].name, "xq4_153");
+        assert_int_equal(sorter.object[0].count, 2);
+        census_sorter_free(&sorter);
+    }
+}
+
 /* ---- A generation. --------------------------------------------------------------------------- */
 
 static void census_generation_matches_reference(void **unused)
@@ -536,6 +558,7 @@ int main(void)
         cmocka_unit_test(census_names_match_catagolue),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
+        cmocka_unit_test(census_parallel_ships_are_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
         cmocka_unit_test(census_plane_matches_reference),
