@@ -48,7 +48,6 @@ enum {
     LEVELS = 6,
     DECKS = LEVELS + 1,
     SORTERS = 64,
-    SOUP = 16,
     LONGEST_LIFE = 100000,
     LONGEST_PERIOD = 100000,
     MOST_WAITING = 1 << 16
@@ -91,8 +90,8 @@ struct deck {
 struct life_census {
     struct census_rule rule;
     CLCONTEXT *ctx;
-    size_t width, height;
-    uint64_t density, seed, most; /* density in units of 2^-32 */
+    struct census_soups soups;
+    uint64_t most; /* limit of generations */
     int (*progress)(void *arg, double fraction);
     void *arg;
     int start, far; /* level of new soups; first level in global memory */
@@ -281,19 +280,12 @@ static int census_create_parts(life_census *c, const struct life_census_options 
 {
     if (census_rule_make(&c->rule, o->rule ? o->rule : "B3/S23") < 0)
         return -1;
-    if (o->width > CENSUS_PATCH || o->height > CENSUS_PATCH)
-        return clerror_set(EINVAL, "life: a census soup has at most 64 x 64 cells, not %zu x %zu",
-                           o->width, o->height);
-    if (!(o->density >= 0 && o->density <= 1))
-        return clerror_set(EINVAL, "life: soup density %g is outside 0 to 1", o->density);
+    if (census_soups_make(&c->soups, o) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
         if (o->reserved[i])
             return clerror_set(EINVAL,
                                "life: reserved[%zu] of the options is not 0; clear the struct", i);
-    c->width = o->width ? o->width : SOUP;
-    c->height = o->height ? o->height : SOUP;
-    c->density = (uint64_t)llround((o->density > 0 ? o->density : 0.5) * 4294967296.0);
-    c->seed = o->seed;
     c->next = c->end = o->first;
     c->most = o->generations ? o->generations : LONGEST_LIFE;
     c->progress = o->progress;
@@ -302,7 +294,7 @@ static int census_create_parts(life_census *c, const struct life_census_options 
     if (!c->ctx)
         return clerror_set(ENODEV,
                            "life: there is no OpenCL device for the census; " NO_DEVICE_REMEDY);
-    const size_t side = c->width > c->height ? c->width : c->height;
+    const size_t side = c->soups.width > c->soups.height ? c->soups.width : c->soups.height;
     c->start = side <= 24 ? 0 : 1;
     for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)
         if (census_sorter_make(&c->sorter[c->sorters], &c->rule) < 0)
@@ -332,21 +324,15 @@ static uint64_t *slot_box(const struct deck *d, size_t slot)
     return d->boxes + slot * padded_words(d->level) + box_words(d->level);
 }
 
-static void soup_rows(const life_census *c, uint64_t number, uint64_t row[CENSUS_PATCH])
-{
-    for (size_t j = 0; j < c->height; j++)
-        row[j] = life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
-}
-
 static void put_soup(const life_census *c, int level, uint64_t number, uint64_t *box)
 {
-    const size_t words = box_words(level), x = 32 * words - c->width / 2,
-                 y = 32 * words - c->height / 2;
+    const size_t words = box_words(level), x = 32 * words - c->soups.width / 2,
+                 y = 32 * words - c->soups.height / 2;
     uint64_t row[CENSUS_PATCH];
-    soup_rows(c, number, row);
+    census_soup_rows(&c->soups, number, row);
     memset(box, 0, box_words_total(level) * sizeof *box);
-    for (size_t j = 0; j < c->height; j++)
-        life_bits_copy(box, (y + j) * words * 64 + x, &row[j], 0, c->width);
+    for (size_t j = 0; j < c->soups.height; j++)
+        life_bits_copy(box, (y + j) * words * 64 + x, &row[j], 0, c->soups.width);
 }
 
 /* Copy a box into the middle of one of twice its size. */
@@ -692,8 +678,8 @@ static void host_soup(life_census *c, size_t thread, uint64_t number)
 {
     struct census_sorter *sorter = &c->sorter[thread];
     uint64_t row[CENSUS_PATCH], generations;
-    soup_rows(c, number, row);
-    const struct census_soup soup = {c->width, c->height, row, c->most, host_poll, c};
+    census_soup_rows(&c->soups, number, row);
+    const struct census_soup soup = {c->soups.width, c->soups.height, row, c->most, host_poll, c};
     const enum census_end end = census_host_soup(c->host[thread], sorter, &soup, &generations);
     if (end == CENSUS_DECIDED)
         census_soup_counts(sorter, number);

@@ -4,6 +4,7 @@
  *   census_ash.c    separates ash into objects
  *   census_name.c   names of objects
  *   census_ship.c   ships that leave a box
+ *   census_soup.c   the cells of a soup
  *   census_rule.c   a generation in plain C, 64 cells at a time
  *   census_host.c   a soup on the host, on the plane of census_plane.h
  *
@@ -25,6 +26,21 @@ enum {
     CENSUS_CLEAR = 16,
     CENSUS_MARGIN = 3
 };
+
+/* ---- census_soup.c ---- */
+
+struct census_symmetry;
+struct census_soups {
+    size_t width, height;           /* of a soup */
+    size_t part_width, part_height; /* of the random cells, without their images */
+    size_t left, above;             /* columns and rows of the soup before the random cells */
+    uint64_t density, seed;         /* density in units of 2^-32 */
+    char root[65];                  /* apgsearch's; "" for random soups */
+    const struct census_symmetry *symmetry;
+};
+int census_soups_make(struct census_soups *soups, const struct life_census_options *options);
+void census_soup_rows(const struct census_soups *soups, uint64_t number,
+                      uint64_t row[CENSUS_PATCH]);
 
 /* ---- census_rule.c ---- */
 

@@ -401,6 +401,79 @@ static void census_soups_match_hashlife(void **unused)
                     2); /* an isotropic rule whose soups settle soon */
 }
 
+/* Objects of the soups 0 to 29 of root "stdcl", counted by apgluxe v4.2 (A. P. Goucher). */
+static const struct {
+    const char *symmetry;
+    uint64_t kinds, objects, blocks, blinkers, gliders;
+} apgluxe[] = {
+    {"C1", 14, 477, 143, 139, 50},    {"C2_1", 10, 828, 246, 298, 46},
+    {"C2_2", 11, 820, 242, 290, 48},  {"C2_4", 13, 840, 262, 262, 54},
+    {"C4_1", 11, 749, 228, 280, 40},  {"C4_4", 11, 822, 238, 288, 28},
+    {"D2_+1", 12, 476, 182, 120, 26}, {"D2_x", 14, 320, 94, 98, 16},
+    {"D4_+2", 12, 932, 294, 324, 4},  {"D4_x1", 15, 466, 98, 128, 12},
+    {"D4_x4", 12, 665, 214, 168, 36}, {"D8_1", 12, 539, 140, 176, 0},
+    {"D8_4", 12, 624, 158, 256, 0},
+};
+
+static uint64_t count_of(const struct life_object *o, size_t n, const char *code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(o[i].code, code) == 0)
+            return o[i].count;
+    return 0;
+}
+
+static void census_symmetric_soups_match_apgluxe(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof apgluxe / sizeof *apgluxe; i++) {
+        struct life_census_totals sums;
+        size_t n;
+        life_census *c = life_census_create(&(struct life_census_options){
+            .ctx = stdcpu, .root = "stdcl", .symmetry = apgluxe[i].symmetry});
+        ready(c);
+        works(life_census_run(c, 30));
+        const struct life_object *o = life_census_objects(c, &n);
+        life_census_total(c, &sums);
+        assert_int_equal(n, apgluxe[i].kinds);
+        assert_int_equal(sums.objects, apgluxe[i].objects);
+        assert_int_equal(count_of(o, n, "xs4_33"), apgluxe[i].blocks);
+        assert_int_equal(count_of(o, n, "xp2_7"), apgluxe[i].blinkers);
+        assert_int_equal(count_of(o, n, "xq4_153"), apgluxe[i].gliders);
+        life_census_free(c);
+    }
+}
+
+/* True if reflections map a soup to itself: left-right, top-bottom. */
+static void check_reflections(const char *symmetry, bool across, bool down, size_t width,
+                              size_t height)
+{
+    const struct life_census_options options = {.symmetry = symmetry, .width = 9, .height = 9};
+    uint64_t row[CENSUS_PATCH], mirrored = 0;
+    struct census_soups soups;
+    works(census_soups_make(&soups, &options));
+    assert_int_equal(soups.width, width);
+    assert_int_equal(soups.height, height);
+    census_soup_rows(&soups, 5, row);
+    for (size_t y = 0; y < height; y++) {
+        mirrored = 0;
+        for (size_t x = 0; x < width; x++)
+            mirrored |= (row[y] >> x & 1) << (width - 1 - x);
+        assert_true(!across || mirrored == row[y]);
+        assert_true(!down || row[y] == row[height - 1 - y]);
+    }
+}
+
+static void census_soups_are_symmetric(void **unused)
+{
+    (void)unused;
+    check_reflections("D2_+2", false, true, 9, 18);
+    check_reflections("D4_+1", true, true, 17, 17);
+    check_reflections("D4_+2", true, true, 18, 17);
+    check_reflections("D4_+4", true, true, 18, 18);
+    check_reflections("D8_1", true, true, 17, 17);
+}
+
 static void check_same_totals(const struct life_object *a, const struct life_object *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -543,6 +616,13 @@ static void census_rejects_bad_options(void **unused)
     life_census_free(plain);
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.density = 1.5}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.reserved = {1}}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.symmetry = "D9"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){
+                           .symmetry = "C4_1", .width = 8, .height = 9}));
+    fails_null(EINVAL,
+               life_census_create(&(struct life_census_options){.symmetry = "C2_4", .width = 33}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.root = ""}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.root = "r", .width = 8}));
     life_census_free(NULL);
 }
 
@@ -565,6 +645,8 @@ int main(void)
         cmocka_unit_test(census_plane_knows_periodic_tiles),
         cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
+        cmocka_unit_test(census_symmetric_soups_match_apgluxe),
+        cmocka_unit_test(census_soups_are_symmetric),
         cmocka_unit_test(census_counts_are_equal_on_all_devices),
         cmocka_unit_test(census_host_matches_devices),
         cmocka_unit_test(census_error_is_standard_error),

@@ -45,6 +45,13 @@ struct life_census_options {
      * soups that end within half a second; soups that live longer are discarded. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    /* Symmetry as in Catagolue: C1, C2_1, C2_2, C2_4, C4_1, C4_4, D2_+1, D2_+2, D2_x, D4_+1, D4_+2,
+     * D4_+4, D4_x1, D4_x4, D8_1 or D8_4. The soup is the union of width x height random cells and
+     * their images, at most 64 x 64 in all. NULL: C1, no symmetry. */
+    const char *symmetry;
+    /* Root of apgsearch's soups, at most 64 characters: the cells of soup n are the SHA-256 digest
+     * of the root followed by n in decimal. Excludes width, height and density. NULL: random. */
+    const char *root;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
