@@ -288,7 +288,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
                 "number of soups of a census, of 16x16 cells without --size (default 10000)"),
         CLI_STRING(
             0, "symmetry", "NAME", &job->symmetry,
-            "symmetry of the soups as in Catagolue: C1, C2_1, C2_2, C2_4, C4_1, C4_4, D2_+1, D2_+2, D2_x, D4_+1, D4_+2, D4_+4, D4_x1, D4_x4, D8_1 or D8_4 (default C1, none); --size is that of the random cells, without their images"),
+            "symmetry of the soups as in Catagolue: C1, C2_1, C2_2, C2_4, C4_1, C4_4, D2_+1, D2_+2, D2_x, D4_+1, D4_+2, D4_+4, D4_x1, D4_x4, D8_1 or D8_4 (default C1, none); --size is the size of the random cells, without their images"),
         CLI_STRING(
             0, "root", "ROOT", &job->root,
             "soups of apgsearch with this root: soup N is the SHA-256 digest of ROOT followed by N"),

@@ -87,7 +87,7 @@ static bool is_life(const struct life_job *job)
     return strcmp(job->rule, "B3/S23") == 0;
 }
 
-/* True if published frequencies are those of soups like these. */
+/* True if the published frequencies apply: B3/S23 and soups without symmetry. */
 static bool is_published(const struct life_job *job)
 {
     return is_life(job) && (!job->symmetry || strcmp(job->symmetry, "C1") == 0);

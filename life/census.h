@@ -131,7 +131,7 @@ bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *
 /* Add the spaceships in a patch, which have one velocity. They are in its middle. */
 bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]);
 
-/* Add the objects of a cluster, whose bounding box over a period is at CENSUS_MARGIN in a patch. */
+/* Add the objects of a cluster. Its bounding box over a period begins at CENSUS_MARGIN. */
 bool census_see(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned period);
 
 /* End the soup: count its objects, or discard them. */

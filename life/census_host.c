@@ -1,6 +1,6 @@
 /* census_host.c - runs a soup on the host, on a plane of its own, and separates its ash.
  *
- * The rules are those of census.c: a box that grows when anything but an outbound ship is at its
+ * Soups follow the rules of census.c: a box that grows when anything but an outbound ship is at its
  * edge, ships that leave, and soups that are repeated if two ships would meet outside. Only the
  * order of work differs, and so does the size of boxes: here a box grows by 64 cells.
  *
@@ -21,7 +21,7 @@ enum {
     HOST_WINDOW = 64,
     HOST_HALF_WINDOW = HOST_WINDOW / 2
 };
-/* Ships other than gliders are rare, and recognising one costs as much as many generations. In
+/* Ships other than gliders are rare, and recognising one takes the time of many generations. In
  * rules with gliders, boxes below this half size grow instead. */
 enum { HOST_SHIPS = 128 };
 
@@ -224,7 +224,7 @@ static unsigned ash_period(struct census_host *h)
     return 0;
 }
 
-/* A window of the plane with a cluster: cells that are ever alive, and those of the cluster. */
+/* A window of the plane: cells that are ever alive, and the cells of one cluster. */
 struct ash_window {
     int x, y, top, bottom, loaded_from, loaded_to;
     uint64_t ever[HOST_WINDOW], cluster[HOST_WINDOW];

@@ -11,13 +11,13 @@
  *     +------------+------------+               +----+------------------------+----+
  *     |   tile     |            |             bit 0                               31
  *
- * A step is four generations. It computes the dirty tiles: those that changed during the previous
+ * A step is four generations. It computes the dirty tiles: tiles that changed during the previous
  * step, and the neighbours that their changed cells reach within four generations. All other tiles
- * are the same before and after a step: still lifes, and oscillators whose period divides four.
+ * are equal before and after a step: still lifes, and oscillators of period 2 and 4.
  * A plane without dirty tiles is therefore periodic.
  *
- * Coordinates are relative to the middle of the plane. The box is the square of `half` cells around
- * it in which cells may be alive, as in census.cl.
+ * Coordinates are relative to the middle of the plane. The box is a square around the middle, as in
+ * census.cl: all cells beyond its edges, `half` cells away, are dead.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_CENSUS_PLANE_H
@@ -92,7 +92,7 @@ bool census_plane_find(const struct census_plane *p, enum plane_copy copy, int *
 /* Make all used tiles dirty, for steps of another number of generations. */
 void census_plane_wake(struct census_plane *p);
 
-/* Copy the present; compare with a copy; add the present's live cells to those of a copy. */
+/* Copy the present; compare it with a copy; add its live cells to a copy. */
 void census_plane_save(struct census_plane *p, enum plane_copy to);
 bool census_plane_equals(const struct census_plane *p, enum plane_copy copy);
 void census_plane_unite(struct census_plane *p, enum plane_copy with);

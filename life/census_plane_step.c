@@ -2,7 +2,7 @@
  *
  * Runs of dirty tiles are gathered into a batch of rows, each run with four rows of its neighbours
  * above and below, and each word with four cells of the strips to the west and the east. The batch
- * advances as a whole, all rows of one generation after the other. Wrong cells enter each run from
+ * advances as a whole, one generation after another. Wrong cells enter each run from
  * its ends, a cell a generation, and reach no tile within a step. The tiles are then compared with
  * their previous cells, and stored.
  * SPDX-License-Identifier: MIT

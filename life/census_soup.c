@@ -89,8 +89,8 @@ static void sha_digest(const char *message, size_t n, unsigned char digest[SHA_D
 /* ---- Symmetries. ----------------------------------------------------------------------------- */
 
 /* Images of the part: reflected left-right, top-bottom, rotated by a half turn, by quarter turns;
- * DIAGONAL: the part itself is symmetric; OTHER_HALF: reflections are those of the part with the
- * cells on the other side of the diagonal. */
+ * DIAGONAL: the part itself is symmetric; OTHER_HALF: reflections take the cells on the other
+ * side of the part's diagonal. */
 enum {
     LEFT_RIGHT = 1,
     TOP_BOTTOM = 2,
