@@ -489,8 +489,8 @@ static void soup_touch(life_census *c, struct deck *d, size_t slot)
             census_set_failed(c);
             return;
         }
-    if (census_touches(box_words(d->level), box, &x,
-                       &y)) /* ships may meet before they are put back */
+    /* Ships may have met outside before they are put back into the larger box. */
+    if (census_touches(box_words(d->level), box, &x, &y))
         soup_enlarge(c, d, slot, census_ships_meet(&s->ships));
     else
         start_slot(d, slot);
@@ -649,7 +649,7 @@ static bool host_poll(void *census)
     pthread_mutex_lock(&c->lock);
     const bool caller = pthread_equal(c->caller, pthread_self());
     const double done = (double)c->done;
-    bool stop = c->failed || census_stop_timed_out(c);
+    const bool stop = c->failed || census_stop_timed_out(c);
     pthread_mutex_unlock(&c->lock);
     if (!caller || c->stop || !progress_cancels(c->progress, c->arg, done, (double)c->asked))
         return stop;
