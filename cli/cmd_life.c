@@ -113,12 +113,18 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
 /* ---- Options that go together. --------------------------------------------------------------- */
 
 static const struct cli_combination life_combinations[] = {
-    CLI_ALLOWS_ONLY("census", "soups size rule soup seed generations output csv " CLI_COMMON_NAMES,
-                    NULL),
+    CLI_ALLOWS_ONLY(
+        "census",
+        "soups size rule soup seed generations symmetry root haul output csv " CLI_COMMON_NAMES,
+        NULL),
     CLI_ALLOWS_ONLY("identify", "pattern rule at generations memory threads " CLI_COMMON_NAMES,
                     NULL),
     CLI_ALLOWS_ONLY("sweep", "soups soup seed generations csv " CLI_COMMON_NAMES, NULL),
     CLI_REQUIRES("soups", "census sweep", "stdcl life census --soups N"),
+    CLI_REQUIRES("symmetry root haul", "census", "stdcl life census --symmetry C2_1"),
+    CLI_EXCLUDES("root", "size soup seed",
+                 "soups of a root have 16 x 16 cells, which the root determines"),
+    CLI_REQUIRES("haul", "root", "a haul names its soups by their root"),
     CLI_EXCLUDES("compare",
                  "watch until-stable output csv every-minutes frames figure view view-wait record",
                  NULL),
@@ -302,6 +308,14 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         CLI_U64(
             0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53,
             "number of soups of a census, of 16x16 cells without --size (default 10000); of each rule of a sweep, of 64x64 cells (default 4)"),
+        CLI_STRING(
+            0, "symmetry", "NAME", &job->symmetry,
+            "symmetry of the soups as in Catagolue: C1, C2_1, C2_2, C2_4, C4_1, C4_4, D2_+1, D2_+2, D2_x, D4_+1, D4_+2, D4_+4, D4_x1, D4_x4, D8_1 or D8_4 (default C1, none); --size is the size of the random cells, without their images"),
+        CLI_STRING(
+            0, "root", "ROOT", &job->root,
+            "soups of apgsearch with this root: soup N is the SHA-256 digest of ROOT followed by N"),
+        CLI_STRING(0, "haul", "FILE", &job->haul,
+                   "counts and first soups of the objects in the format of apgsearch's hauls"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_REAL(

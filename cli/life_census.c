@@ -23,6 +23,7 @@
 #include "core/clock.h"
 #include "core/outfile.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -86,6 +87,12 @@ static bool is_life(const struct life_job *job)
     return strcmp(job->rule, "B3/S23") == 0;
 }
 
+/* True if the published frequencies apply: B3/S23 and soups without symmetry. */
+static bool is_published(const struct life_job *job)
+{
+    return is_life(job) && (!job->symmetry || strcmp(job->symmetry, "C1") == 0);
+}
+
 /* Index of an object in published[]; -1: none. */
 static int published_index(const struct life_job *job, const char *code)
 {
@@ -141,9 +148,10 @@ static int plan_census(struct life_job *job)
         job->size = (struct life_size){SIDE, SIDE};
     if (!job->csv && job->outputs.names.n)
         job->csv = job->outputs.names.item[0];
-    if (!job->csv)
-        return CLI_DONE;
-    const int status = cli_check_table("--csv", job->csv);
+    int status = job->haul ? cli_check_output(job->haul) : CLI_DONE;
+    if (status != CLI_DONE || !job->csv)
+        return status;
+    status = cli_check_table("--csv", job->csv);
     if (status != CLI_DONE)
         return status;
     return cli_check_output(job->csv);
@@ -278,6 +286,36 @@ static int write_census_table(const struct census *s)
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
+/* Write a rule as Catagolue does: b3s23. */
+static void put_rule(const char *rule, FILE *fp)
+{
+    for (; *rule; rule++)
+        if (*rule != '/')
+            fputc(tolower((unsigned char)*rule), fp);
+}
+
+/* Write apgsearch's format, with the first soup of each object. */
+static int write_haul(const struct census *s)
+{
+    const struct life_job *job = s->job;
+    struct outfile out;
+    if (!job->haul || !cli_ranks_first())
+        return CLI_DONE;
+    if (outfile_open(&out, job->haul) < 0)
+        return cli_failed_call(NULL);
+    fprintf(out.fp, "@VERSION stdcl-" STDCL_VERSION "\n@ROOT %s\n@RULE ", job->root);
+    put_rule(job->rule, out.fp);
+    fprintf(out.fp,
+            "\n@SYMMETRY %s\n@NUM_SOUPS %" PRIu64 "\n@NUM_OBJECTS %" PRIu64 "\n\n@CENSUS TABLE\n",
+            job->symmetry ? job->symmetry : "C1", s->sums.soups, s->sums.objects);
+    for (size_t i = 0; i < s->objects; i++)
+        fprintf(out.fp, "%s %" PRIu64 "\n", s->object[i].code, s->object[i].count);
+    fprintf(out.fp, "\n@SAMPLE_SOUPIDS\n");
+    for (size_t i = 0; i < s->objects; i++)
+        fprintf(out.fp, "%s %" PRIu64 "\n", s->object[i].code, s->object[i].soup);
+    return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 static int census_report_json(const struct census *s, const char *device)
 {
     const struct life_job *job = s->job;
@@ -303,15 +341,15 @@ static int census_report_json(const struct census *s, const char *device)
          i++)
         json_array_append_new(undecided, json_integer((json_int_t)s->sums.undecided_soup[i]));
     json_t *census_report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s?, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}",
         "program", "life", "census", "soups", "device", device, "rule", job->rule, "width",
-        (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "seed",
-        (json_int_t)job->seed, "soups", (json_int_t)s->sums.soups, "objects",
-        (json_int_t)s->sums.objects, "objects_error", cli_json_real(s->sums.objects_error),
-        "generations", (json_int_t)s->sums.generations, "undecided", (json_int_t)s->sums.undecided,
-        "undecided_soups", undecided, "seconds", cli_json_real(s->seconds), "soups_per_s",
-        cli_json_real((double)s->sums.soups / s->seconds), "census_objects", list, "interrupted",
-        job->interrupted);
+        (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "symmetry",
+        job->symmetry ? job->symmetry : "C1", "root", job->root, "seed", (json_int_t)job->seed,
+        "soups", (json_int_t)s->sums.soups, "objects", (json_int_t)s->sums.objects, "objects_error",
+        cli_json_real(s->sums.objects_error), "generations", (json_int_t)s->sums.generations,
+        "undecided", (json_int_t)s->sums.undecided, "undecided_soups", undecided, "seconds",
+        cli_json_real(s->seconds), "soups_per_s", cli_json_real((double)s->sums.soups / s->seconds),
+        "census_objects", list, "interrupted", job->interrupted);
     const int status = cli_json_print(census_report);
     json_decref(census_report);
     return status;
@@ -320,8 +358,8 @@ static int census_report_json(const struct census *s, const char *device)
 static void print_objects(const struct census *s, FILE *fp)
 {
     struct text_table *table =
-        text_table_create(is_life(s->job) ? "~object|name|>count|>share|>1error|>2published"
-                                          : "~object|name|>count|>share|>1error");
+        text_table_create(is_published(s->job) ? "~object|name|>count|>share|>1error|>2published"
+                                               : "~object|name|>count|>share|>1error");
     for (size_t i = 0; i < s->objects && i < MOST_LINES; i++) {
         const struct life_object *o = &s->object[i];
         const int k = published_index(s->job, o->code);
@@ -330,15 +368,15 @@ static void print_objects(const struct census *s, FILE *fp)
         text_table_add(table, "%" PRIu64, o->count);
         text_table_add(table, "%.4g %%", 100 * o->share);
         text_table_add(table, "%.2g %%", 100 * o->share_error);
-        if (is_life(s->job) && k >= 0 && published[k].count > 0)
+        if (is_published(s->job) && k >= 0 && published[k].count > 0)
             text_table_add(table, "%.4g %%", 100 * published[k].count / PUBLISHED_OBJECTS);
-        else if (is_life(s->job))
+        else if (is_published(s->job))
             text_table_add(table, "%s", "");
     }
     cli_table_end(table, fp, terminal_columns(fp));
     if (s->objects > MOST_LINES)
         fprintf(fp, "and %zu rarer objects; --csv FILE writes all\n", s->objects - MOST_LINES);
-    if (is_life(s->job))
+    if (is_published(s->job))
         cli_named_line(fp, "published",
                        "in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search");
 }
@@ -350,8 +388,14 @@ static void census_report_text(const struct census *s, const char *device, FILE 
     struct cli_report report;
     FILE *fp = cli_report_begin(&report, to, 14);
     fprintf(fp, "%-14s%s\n", "device", device);
-    fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups",
-            s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
+    fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, ", "soups", s->sums.soups, job->size.width,
+            job->size.height);
+    if (job->symmetry)
+        fprintf(fp, "symmetry %s, ", job->symmetry);
+    if (job->root)
+        fprintf(fp, "root %s, %s\n", job->root, job->rule);
+    else
+        fprintf(fp, "seed %" PRIu64 ", %s\n", job->seed, job->rule);
     const double soups = s->sums.soups ? (double)s->sums.soups : 1;
     fprintf(fp, "%-14s%" PRIu64 " of %zu kinds; %.4g per soup, +- %.2g\n", "objects",
             s->sums.objects, s->objects, (double)s->sums.objects / soups,
@@ -407,6 +451,8 @@ static int count_soups(struct census *s)
         .height = job->size.height,
         .density = job->density,
         .seed = job->seed,
+        .symmetry = job->symmetry,
+        .root = job->root,
         .first = first,
         .progress = census_progress,
         .arg = job,
@@ -445,6 +491,7 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
     if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
         return status;
     cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
+    cli_outputs_keep_status(&job->outputs, NULL, write_haul(s));
     if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)

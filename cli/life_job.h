@@ -66,7 +66,8 @@ struct life_job {
     uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;
-    char *rule_copy; /* rule_text without an infinite grid; or NULL */
+    const char *symmetry, *root, *haul; /* of a census */
+    char *rule_copy;                    /* rule_text without an infinite grid; or NULL */
     int engine, bounds;
     bool soup, watch, compare, until_stable, braille;
     double density; /* 0: the C library's rand() */

@@ -510,6 +510,8 @@ module stdcl
     integer(c_int64_t) :: generations = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(c_ptr) :: symmetry = c_null_ptr
+    type(c_ptr) :: root = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

@@ -1,5 +1,8 @@
 /* census.c - runs soups on devices, box by box, until they are periodic.
  *
+ * If all devices are CPUs, the host runs the soups of outer-totalistic rules itself, one a thread
+ * (census_host.c). For other rules and devices:
+ *
  * A deck is a set of boxes of one size on one device; a launch advances all of them by some
  * generations. Host threads take out periodic boxes, sort and count their ash, and refill the
  * boxes with further soups. A soup that reaches the edge continues in the next larger box:
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 EMBEDDED(ternary_text, "life/ternary.h", life_ternary_h);
 EMBEDDED(mix_text, "life/mix.h", life_mix_h);
@@ -44,7 +48,6 @@ enum {
     LEVELS = 6,
     DECKS = LEVELS + 1,
     SORTERS = 64,
-    SOUP = 16,
     LONGEST_LIFE = 100000,
     LONGEST_PERIOD = 100000,
     MOST_WAITING = 1 << 16
@@ -87,8 +90,8 @@ struct deck {
 struct life_census {
     struct census_rule rule;
     CLCONTEXT *ctx;
-    size_t width, height;
-    uint64_t density, seed, most; /* density in units of 2^-32 */
+    struct census_soups soups;
+    uint64_t most; /* limit of generations */
     int (*progress)(void *arg, double fraction);
     void *arg;
     int start, far; /* level of new soups; first level in global memory */
@@ -99,9 +102,12 @@ struct life_census {
     size_t decks;
     struct census_sorter sorter[SORTERS];
     size_t sorters;
-    pthread_mutex_t lock; /* protects the members below while threads work */
-    uint64_t next, end;   /* range of soups to start */
-    uint64_t asked, done; /* soups of this call */
+    struct census_host *host[SORTERS]; /* planes of the sorters' threads, if the host runs soups */
+    pthread_t caller;                  /* of life_census_run */
+    size_t running;                    /* soups that the host is running */
+    pthread_mutex_t lock;              /* protects the members below while threads work */
+    uint64_t next, end;                /* range of soups to start */
+    uint64_t asked, done;              /* soups of this call */
     struct soup *waiting[LEVELS];
     size_t waits[LEVELS];
     struct life_census_totals sums;
@@ -149,6 +155,8 @@ void life_census_free(life_census *c)
     }
     for (size_t i = 0; i < c->sorters; i++)
         census_sorter_free(&c->sorter[i]);
+    for (size_t i = 0; i < SORTERS; i++)
+        census_host_free(c->host[i]);
     pthread_mutex_destroy(&c->lock);
     free(c->deck);
     free(c->object);
@@ -247,23 +255,37 @@ static int make_decks(life_census *c)
     return status < 0 ? -1 : make_deck(c, &c->deck[0]);
 }
 
+/* True if the host runs the soups: on a CPU it is faster than the kernels, which compute all cells
+ * of a box. */
+static bool host_runs(const life_census *c)
+{
+    const cl_uint n = clgetndev(c->ctx);
+    struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
+    bool host = info && clgetdevinfo(c->ctx, info) == 0 && c->rule.family.counts;
+    for (cl_uint dev = 0; dev < n && host; dev++)
+        host &= (info[dev].dev_type & CL_DEVICE_TYPE_CPU) != 0;
+    free(info);
+    return host;
+}
+
+static int make_hosts(life_census *c)
+{
+    for (size_t i = 0; i < c->sorters; i++)
+        if (!(c->host[i] = census_host_create(&c->rule)))
+            return clerror_set(ENOMEM, "life: out of memory for the soups of a census");
+    return 0;
+}
+
 static int census_create_parts(life_census *c, const struct life_census_options *o)
 {
     if (census_rule_make(&c->rule, o->rule ? o->rule : "B3/S23") < 0)
         return -1;
-    if (o->width > CENSUS_PATCH || o->height > CENSUS_PATCH)
-        return clerror_set(EINVAL, "life: a census soup has at most 64 x 64 cells, not %zu x %zu",
-                           o->width, o->height);
-    if (!(o->density >= 0 && o->density <= 1))
-        return clerror_set(EINVAL, "life: soup density %g is outside 0 to 1", o->density);
+    if (census_soups_make(&c->soups, o) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof o->reserved / sizeof *o->reserved; i++)
         if (o->reserved[i])
             return clerror_set(EINVAL,
                                "life: reserved[%zu] of the options is not 0; clear the struct", i);
-    c->width = o->width ? o->width : SOUP;
-    c->height = o->height ? o->height : SOUP;
-    c->density = (uint64_t)llround((o->density > 0 ? o->density : 0.5) * 4294967296.0);
-    c->seed = o->seed;
     c->next = c->end = o->first;
     c->most = o->generations ? o->generations : LONGEST_LIFE;
     c->progress = o->progress;
@@ -272,12 +294,12 @@ static int census_create_parts(life_census *c, const struct life_census_options 
     if (!c->ctx)
         return clerror_set(ENODEV,
                            "life: there is no OpenCL device for the census; " NO_DEVICE_REMEDY);
-    const size_t side = c->width > c->height ? c->width : c->height;
+    const size_t side = c->soups.width > c->soups.height ? c->soups.width : c->soups.height;
     c->start = side <= 24 ? 0 : 1;
     for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)
         if (census_sorter_make(&c->sorter[c->sorters], &c->rule) < 0)
             return clerror_set(ENOMEM, "life: out of memory for the objects of a census");
-    return make_decks(c);
+    return host_runs(c) ? make_hosts(c) : make_decks(c);
 }
 
 life_census *life_census_create(const struct life_census_options *options)
@@ -304,14 +326,13 @@ static uint64_t *slot_box(const struct deck *d, size_t slot)
 
 static void put_soup(const life_census *c, int level, uint64_t number, uint64_t *box)
 {
-    const size_t words = box_words(level), x = 32 * words - c->width / 2,
-                 y = 32 * words - c->height / 2;
+    const size_t words = box_words(level), x = 32 * words - c->soups.width / 2,
+                 y = 32 * words - c->soups.height / 2;
+    uint64_t row[CENSUS_PATCH];
+    census_soup_rows(&c->soups, number, row);
     memset(box, 0, box_words_total(level) * sizeof *box);
-    for (size_t j = 0; j < c->height; j++) {
-        const uint64_t row =
-            life_random_word(c->density, number, j, c->seed) & life_last_mask(c->width);
-        life_bits_copy(box, (y + j) * words * 64 + x, &row, 0, c->width);
-    }
+    for (size_t j = 0; j < c->soups.height; j++)
+        life_bits_copy(box, (y + j) * words * 64 + x, &row[j], 0, c->soups.width);
 }
 
 /* Copy a box into the middle of one of twice its size. */
@@ -376,18 +397,24 @@ static void census_set_failed(life_census *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Count a soup in the totals. */
+static void count_soup(life_census *c, uint64_t number, uint64_t generations, bool decided)
+{
+    pthread_mutex_lock(&c->lock);
+    c->done++;
+    c->sums.generations += generations;
+    if (decided)
+        c->sums.soups++;
+    else if (c->sums.undecided++ < sizeof c->sums.undecided_soup / sizeof *c->sums.undecided_soup)
+        c->sums.undecided_soup[c->sums.undecided - 1] = number;
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* Count a finished soup and free its slot. */
 static void soup_finish(life_census *c, struct deck *d, size_t slot, bool decided)
 {
     struct soup *s = &d->soup[slot];
-    pthread_mutex_lock(&c->lock);
-    c->done++;
-    c->sums.generations += s->generation;
-    if (decided)
-        c->sums.soups++;
-    else if (c->sums.undecided++ < sizeof c->sums.undecided_soup / sizeof *c->sums.undecided_soup)
-        c->sums.undecided_soup[c->sums.undecided - 1] = s->number;
-    pthread_mutex_unlock(&c->lock);
+    count_soup(c, s->number, s->generation, decided);
     soup_free(s);
     d->heads[slot * HEAD + STATE] = IDLE;
 }
@@ -427,12 +454,9 @@ static bool sort_soup(struct census_sorter *sorter, const struct soup *s, const 
 {
     if (!census_sort(sorter, box_words(d->level), slot_box(d, slot), LONGEST_PERIOD))
         return false;
-    for (size_t i = 0; i < s->ships.n; i++) {
-        uint64_t patch[CENSUS_PATCH];
-        census_ship_patch(&s->ships.ship[i], patch);
-        if (!census_add(sorter, patch))
+    for (size_t i = 0; i < s->ships.n; i++)
+        if (!census_add_ship(sorter, &s->ships.ship[i]))
             return false;
-    }
     return true;
 }
 
@@ -465,8 +489,9 @@ static void soup_touch(life_census *c, struct deck *d, size_t slot)
             census_set_failed(c);
             return;
         }
+    /* Ships may have met outside before they are put back into the larger box. */
     if (census_touches(box_words(d->level), box, &x, &y))
-        soup_enlarge(c, d, slot, false);
+        soup_enlarge(c, d, slot, census_ships_meet(&s->ships));
     else
         start_slot(d, slot);
 }
@@ -615,15 +640,92 @@ static void census_abandon(life_census *c)
     }
 }
 
-int life_census_run(life_census *c, uint64_t soups)
+/* ---- On the host. ---------------------------------------------------------------------------- */
+
+/* True if the soup is to be discarded. The calling thread reports progress. */
+static bool host_poll(void *census)
 {
-    if (no_handle(c, __func__))
-        return -1;
+    life_census *c = census;
+    pthread_mutex_lock(&c->lock);
+    const bool caller = pthread_equal(c->caller, pthread_self());
+    const double done = (double)c->done;
+    const bool stop = c->failed || census_stop_timed_out(c);
+    pthread_mutex_unlock(&c->lock);
+    if (!caller || c->stop || !progress_cancels(c->progress, c->arg, done, (double)c->asked))
+        return stop;
+    pthread_mutex_lock(&c->lock);
+    c->stop = true;
+    c->stopped = seconds_now();
+    pthread_mutex_unlock(&c->lock);
+    return stop;
+}
+
+/* Take the next soup. False if all are taken. */
+static bool host_take(life_census *c, uint64_t *number)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool taken = c->next < c->end && !c->stop && !c->failed;
+    if (taken) {
+        *number = c->next++;
+        c->running++;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return taken;
+}
+
+/* Run a soup and count it. */
+static void host_soup(life_census *c, size_t thread, uint64_t number)
+{
+    struct census_sorter *sorter = &c->sorter[thread];
+    uint64_t row[CENSUS_PATCH], generations;
+    census_soup_rows(&c->soups, number, row);
+    const struct census_soup soup = {c->soups.width, c->soups.height, row, c->most, host_poll, c};
+    const enum census_end end = census_host_soup(c->host[thread], sorter, &soup, &generations);
+    if (end == CENSUS_DECIDED)
+        census_soup_counts(sorter, number);
+    else
+        census_soup_forgotten(sorter);
+    if (end != CENSUS_STOPPED)
+        count_soup(c, number, generations, end == CENSUS_DECIDED);
+    pthread_mutex_lock(&c->lock);
+    c->failed |= sorter->no_memory;
+    c->running--;
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* A thread's part of a run. The caller's thread stays until the end, for the sake of progress. */
+static void host_part(void *census, size_t thread)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    life_census *c = census;
+    uint64_t number;
+    while (host_take(c, &number)) {
+        host_soup(c, thread, number);
+        host_poll(c);
+    }
+    for (bool busy = pthread_equal(c->caller, pthread_self()); busy;) {
+        host_poll(c);
+        pthread_mutex_lock(&c->lock);
+        busy = c->running > 0;
+        pthread_mutex_unlock(&c->lock);
+        if (busy)
+            nanosleep(&moment, NULL);
+    }
+}
+
+static int host_run(life_census *c)
+{
+    c->caller = pthread_self();
+    parallel_for(c->sorters, host_part, c);
+    return c->failed ? clerror_set(ENOMEM, "life: out of memory for the soups of the census") : 0;
+}
+
+/* ---- A run. ---------------------------------------------------------------------------------- */
+
+/* Run soups on the devices until all are done. */
+static int decks_run(life_census *c)
+{
     int status = 0;
-    c->asked = soups;
-    c->done = 0;
-    c->stop = false;
-    c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
     for (bool busy = true; busy && status == 0 && !census_stop_timed_out(c);) {
         busy = c->next < c->end && !c->stop;
         for (size_t i = 0; i < c->decks && status == 0 && !census_stop_timed_out(c); i++) {
@@ -641,6 +743,18 @@ int life_census_run(life_census *c, uint64_t soups)
         }
     }
     census_abandon(c);
+    return status;
+}
+
+int life_census_run(life_census *c, uint64_t soups)
+{
+    if (no_handle(c, __func__))
+        return -1;
+    c->asked = soups;
+    c->done = 0;
+    c->stop = false;
+    c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
+    const int status = c->host[0] ? host_run(c) : decks_run(c);
     c->next = c->end < c->next ? c->end : c->next;
     c->end = c->next;
     if (status == 0 && c->stop)
@@ -684,6 +798,16 @@ static void find_errors(struct life_object *o, double soups, double all, double 
     o->error = sqrt(fmax(o->error - count * count / soups, 0));
 }
 
+/* The displacements of a ship, up to rotation: the longer one is dx. */
+static int longer(int x, int y)
+{
+    return abs(x) > abs(y) ? abs(x) : abs(y);
+}
+static int shorter(int x, int y)
+{
+    return abs(x) > abs(y) ? abs(y) : abs(x);
+}
+
 const struct life_object *life_census_objects(life_census *c, size_t *n)
 {
     if (no_handle(c, __func__))
@@ -707,8 +831,8 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
             if (o->count)
                 object[found++] = (struct life_object){.code = o->name,
                                                        .period = o->motion.period,
-                                                       .dx = abs(o->motion.dx),
-                                                       .dy = abs(o->motion.dy),
+                                                       .dx = longer(o->motion.dx, o->motion.dy),
+                                                       .dy = shorter(o->motion.dx, o->motion.dy),
                                                        .count = o->count,
                                                        .error = o->squares,
                                                        .share_error = o->products,

@@ -4,7 +4,9 @@
  *   census_ash.c    separates ash into objects
  *   census_name.c   names of objects
  *   census_ship.c   ships that leave a box
+ *   census_soup.c   the cells of a soup
  *   census_rule.c   a generation in plain C, 64 cells at a time
+ *   census_host.c   a soup on the host, on the plane of census_plane.h
  *
  * A box is a square of `words` words of 64 cells across and 64 * words rows (census.cl). A patch
  * is a box of one word.
@@ -13,10 +15,32 @@
 #ifndef LIFE_CENSUS_H
 #define LIFE_CENSUS_H
 
+#include "life/census_plane.h"
 #include "life/family.h"
 #include "stdcl/census.h"
 
-enum { CENSUS_PATCH = 64, CENSUS_NAME = 400, CENSUS_EDGE = 4, CENSUS_CLEAR = 16 };
+enum {
+    CENSUS_PATCH = 64,
+    CENSUS_NAME = 400,
+    CENSUS_EDGE = 4,
+    CENSUS_CLEAR = 16,
+    CENSUS_MARGIN = 3
+};
+
+/* ---- census_soup.c ---- */
+
+struct census_symmetry;
+struct census_soups {
+    size_t width, height;           /* of a soup */
+    size_t part_width, part_height; /* of the random cells, without their images */
+    size_t left, above;             /* columns and rows of the soup before the random cells */
+    uint64_t density, seed;         /* density in units of 2^-32 */
+    char root[65];                  /* apgsearch's; "" for random soups */
+    const struct census_symmetry *symmetry;
+};
+int census_soups_make(struct census_soups *soups, const struct life_census_options *options);
+void census_soup_rows(const struct census_soups *soups, uint64_t number,
+                      uint64_t row[CENSUS_PATCH]);
 
 /* ---- census_rule.c ---- */
 
@@ -57,10 +81,11 @@ struct census_motion {
     int dx, dy;
 };
 
-/* Find the motion and the apgcode of the pattern in a patch. Return -1 if it does not recur within
- * `most` generations or outgrows a patch. The pattern may be anywhere in the patch. */
+/* Find the motion and the apgcode of the pattern in a patch; `name` has CENSUS_NAME bytes, or is
+ * NULL if only the motion is wanted. Return -1 if the pattern does not recur within `most`
+ * generations or outgrows a patch. It may be anywhere in the patch. */
 int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
-                struct census_motion *motion, char name[CENSUS_NAME]);
+                struct census_motion *motion, char *name);
 
 /* ---- census_ash.c ---- */
 
@@ -98,8 +123,16 @@ void census_sorter_free(struct census_sorter *sorter);
  * is not periodic within `most` generations, or an object exceeds a patch. */
 bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box, uint64_t most);
 
-/* Add the single object in a patch. */
+/* The second part of census_sort: separate a box with this period, given the cells that are ever
+ * alive, which are cleared. */
+bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *ever,
+                          const uint64_t *now, uint64_t period);
+
+/* Add the spaceships in a patch, which have one velocity. They are in its middle. */
 bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]);
+
+/* Add the objects of a cluster. Its bounding box over a period begins at CENSUS_MARGIN. */
+bool census_see(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned period);
 
 /* End the soup: count its objects, or discard them. */
 void census_soup_counts(struct census_sorter *sorter, uint64_t soup);
@@ -121,8 +154,18 @@ struct census_ships {
 };
 bool census_ships_add(struct census_ships *ships, const struct census_ship *ship);
 
+/* Add a ship to the soup's objects. */
+bool census_add_ship(struct census_sorter *sorter, const struct census_ship *ship);
+
 /* Decode a glider of census.cl. `began`: the generation at which its box was started. */
 struct census_ship census_glider(size_t words, uint64_t glider, uint64_t began);
+
+/* True if 3 x 3 cells, bit 3 y + x each, are a glider. Then set the ship's cells, size, motion. */
+bool census_is_glider(unsigned cells, struct census_ship *ship);
+
+/* True if a ship is within CENSUS_EDGE cells of an edge that it flies to. The edges are `half`
+ * cells from the middle. */
+bool census_ship_leaves(const struct census_ship *ship, int half);
 
 /* Remove an outbound ship near the box's edge that is alone. Return false if there is none. */
 bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box,
@@ -132,11 +175,42 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y);
 /* True if the paths of two ships intersect at the same time. */
 bool census_ships_meet(const struct census_ships *ships);
 
-/* Put ships that are inside the box at `generation` back into it, and remove them from the list. */
+/* Find a ship that census_ships_return would put back, from number *i on. Advance it to
+ * `generation` and remove it from the list. Return false if there is none. */
+bool census_ships_inside(const struct census_rule *rule, struct census_ships *ships, size_t *i,
+                         int half, uint64_t generation, struct census_ship *ship);
+
+/* Put ships that are inside the box at `generation` back into it, and remove them from the list. A
+ * ship within CENSUS_EDGE cells of the edge stays out: it would be beyond the edge before the next
+ * check. */
 void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
                          uint64_t *box, uint64_t generation);
 
 /* Draw the ship in the middle of a patch. */
 void census_ship_patch(const struct census_ship *ship, uint64_t patch[CENSUS_PATCH]);
+
+/* ---- census_host.c ---- */
+
+struct census_soup {
+    size_t width, height;
+    const uint64_t *row;
+    uint64_t most;           /* limit of generations */
+    bool (*stop)(void *arg); /* polled every 120 generations; true discards the soup. NULL: never */
+    void *arg;
+};
+enum census_end { CENSUS_DECIDED, CENSUS_UNDECIDED, CENSUS_STOPPED };
+
+/* The next states of an outer-totalistic rule. */
+struct plane_rule census_plane_rule(const struct census_rule *rule);
+
+/* The plane of a thread; NULL: out of memory. The rule must be outer-totalistic. */
+struct census_host;
+struct census_host *census_host_create(const struct census_rule *rule);
+void census_host_free(struct census_host *host);
+
+/* Run a soup to its end. If it is decided, its objects are the sorter's; else the caller calls
+ * census_soup_forgotten. *generations: computed until the soup was found periodic. */
+enum census_end census_host_soup(struct census_host *host, struct census_sorter *sorter,
+                                 const struct census_soup *soup, uint64_t *generations);
 
 #endif

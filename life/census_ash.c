@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_PLACES = 1 << 12, LONGEST_SHIP = 64, MARGIN = 3, NO_LABEL = 0xffff };
+enum { FIRST_PLACES = 1 << 12, LONGEST_SHIP = 64, NO_LABEL = 0xffff };
 
 int census_sorter_make(struct census_sorter *sorter, const struct census_rule *rule)
 {
@@ -257,7 +257,7 @@ static unsigned cluster_period(const struct census_rule *rule, const uint64_t pa
 
 /* Trace the cells through whole periods until no more labels are joined. */
 static void find_objects(struct labels *l, const struct census_rule *rule,
-                         const uint64_t patch[CENSUS_PATCH], unsigned period)
+                         const uint64_t patch[CENSUS_PATCH], const struct census_motion *motion)
 {
     uint16_t begin[CENSUS_PATCH][CENSUS_PATCH];
     for (int y = 0; y < CENSUS_PATCH; y++)
@@ -271,7 +271,7 @@ static void find_objects(struct labels *l, const struct census_rule *rule,
         l->joined = false;
         memcpy(l->of, begin, sizeof begin);
         memcpy(now, patch, sizeof now);
-        for (unsigned g = 0; g < period; g++) {
+        for (unsigned g = 0; g < motion->period; g++) {
             census_step(rule, 1, now, next);
             labels_follow(l, rule, now, next);
             memcpy(now, next, sizeof now);
@@ -279,22 +279,40 @@ static void find_objects(struct labels *l, const struct census_rule *rule,
         for (int y = 0; y < CENSUS_PATCH; y++)
             for (uint64_t live = patch[y]; live; live &= live - 1) {
                 const int x = __builtin_ctzll(live);
-                labels_join(l, begin[y][x], l->of[y][x]);
+                labels_join(l, begin[y][x], l->of[y + motion->dy][x + motion->dx]);
             }
     } while (l->joined);
     memcpy(l->of, begin, sizeof begin);
 }
 
-/* Separate a new cluster into objects. */
+/* True if a ship stays in its patch for a period, with dead cells around it. */
+static bool ship_stays_inside(const uint64_t patch[CENSUS_PATCH],
+                              const struct census_motion *motion)
+{
+    enum { AROUND = 4 };
+    struct census_rectangle r;
+    const int dx = motion->dx, dy = motion->dy;
+    return census_bounds(1, patch, &r) && r.left + (dx < 0 ? dx : 0) >= AROUND &&
+           r.top + (dy < 0 ? dy : 0) >= AROUND &&
+           r.right + (dx > 0 ? dx : 0) <= CENSUS_PATCH - AROUND &&
+           r.bottom + (dy > 0 ? dy : 0) <= CENSUS_PATCH - AROUND;
+}
+
+/* Separate a new cluster, or ships that fly together, into objects. */
 static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
-                         unsigned most)
+                         unsigned most, bool moves)
 {
     struct labels *l = malloc(sizeof *l);
-    const unsigned period = cluster_period(sorter->rule, patch, most);
-    bool done = l && period;
+    struct census_motion motion = {.period = 0};
+    bool done = l && (moves ? census_name(sorter->rule, patch, most, &motion, NULL) == 0
+                            : (motion.period = cluster_period(sorter->rule, patch, most)) > 0);
     sorter->no_memory |= !l;
+    if (done && moves && !ship_stays_inside(patch, &motion)) {
+        free(l);
+        return add_part(sorter, patch, most);
+    }
     if (done)
-        find_objects(l, sorter->rule, patch, period);
+        find_objects(l, sorter->rule, patch, &motion);
     for (int i = 0; i < CENSUS_PATCH * CENSUS_PATCH && done; i++) {
         if (l->parent[i] != i || !(patch[i / CENSUS_PATCH] >> i % CENSUS_PATCH &
                                    1)) /* a root is the first of its cells */
@@ -304,7 +322,7 @@ static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENS
             for (uint64_t live = patch[y]; live; live &= live - 1)
                 if (label_root(l, l->of[y][__builtin_ctzll(live)]) == i)
                     object[y] |= live & (0 - live);
-        done = add_part(sorter, object, period);
+        done = add_part(sorter, object, moves ? most : motion.period);
     }
     free(l);
     return done;
@@ -324,7 +342,7 @@ static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_
             return false;
         }
         at = sorter_find_place(sorter, key);
-        if (!(moves ? add_part(sorter, patch, most) : sorter_learn(sorter, patch, most))) {
+        if (!sorter_learn(sorter, patch, most, moves)) {
             sorter->part_n = first;
             return false;
         }
@@ -342,6 +360,11 @@ static bool see_patch(struct census_sorter *sorter, const uint64_t patch[CENSUS_
 bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH])
 {
     return see_patch(sorter, patch, LONGEST_SHIP, true);
+}
+
+bool census_see(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned period)
+{
+    return see_patch(sorter, patch, period, false);
 }
 
 /* ---- Clusters. ------------------------------------------------------------------------------- */
@@ -372,12 +395,14 @@ static bool take_cluster(size_t words, uint64_t *ever, const uint64_t *now, int 
                 top = v < top ? v : top;
                 bottom = v > bottom ? v : bottom;
             }
-    if (right - left >= CENSUS_PATCH - 2 * MARGIN || bottom - top >= CENSUS_PATCH - 2 * MARGIN)
+    if (right - left >= CENSUS_PATCH - 2 * CENSUS_MARGIN ||
+        bottom - top >= CENSUS_PATCH - 2 * CENSUS_MARGIN)
         return false;
     memset(patch, 0, CENSUS_PATCH * sizeof *patch);
     for (int i = 0; i < n; i++)
         if (census_cell(words, now, list[i].x, list[i].y))
-            patch[list[i].y - top + MARGIN] |= (uint64_t)1 << (list[i].x - left + MARGIN);
+            patch[list[i].y - top + CENSUS_MARGIN] |= (uint64_t)1
+                                                      << (list[i].x - left + CENSUS_MARGIN);
     return true;
 }
 
@@ -398,12 +423,19 @@ bool census_sort(struct census_sorter *sorter, size_t words, const uint64_t *box
         if (++period > most)
             return false;
     } while (memcmp(now, box, size * sizeof *box) != 0);
+    return census_sort_clusters(sorter, words, ever, box, period);
+}
+
+bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *ever,
+                          const uint64_t *now, uint64_t period)
+{
+    const size_t size = 64 * words * words;
     for (size_t i = 0; i < size; i++)
         while (ever[i]) {
             uint64_t patch[CENSUS_PATCH];
             const int x = (int)(i % words) * 64 + __builtin_ctzll(ever[i]), y = (int)(i / words);
-            if (!take_cluster(words, ever, box, x, y, patch) ||
-                !see_patch(sorter, patch, (unsigned)period, false))
+            if (!take_cluster(words, ever, now, x, y, patch) ||
+                !census_see(sorter, patch, (unsigned)period))
                 return false;
         }
     return true;

@@ -95,7 +95,7 @@ static bool name_fits(const struct census_rectangle *r)
 }
 
 int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
-                struct census_motion *motion, char name[CENSUS_NAME])
+                struct census_motion *motion, char *name)
 {
     uint64_t first[CENSUS_PATCH], now[CENSUS_PATCH], next[CENSUS_PATCH];
     struct census_rectangle r, begin;
@@ -114,7 +114,7 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
         const int across =
             r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
         largest = across > largest ? across : largest;
-        if (largest <= LARGEST)
+        if (largest <= LARGEST && name)
             try_phase(now, &r, best);
         census_step(rule, 1, now, next);
         memcpy(now, next, sizeof now);
@@ -137,6 +137,8 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
         if (g + 1 == most)
             return -1;
     }
+    if (!name)
+        return 0;
     for (int i = 0; i < CENSUS_PATCH; i++)
         cells += __builtin_popcountll(first[i]);
     const bool moves = motion->dx || motion->dy;

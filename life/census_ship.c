@@ -4,8 +4,9 @@
  * excepted), never returns. It is removed, recorded and counted. Three events could still change
  * its fate. Two ships may collide outside; their paths are straight, so collisions are computed.
  * The rest of the box may follow; it then reaches the edge itself and continues in a larger box,
- * and ships that are inside that box are put back. The rest may also catch up before the ship has
- * left the box; for that it would have to cross the 16 cells while the ship crosses a few.
+ * and ships that are inside that box, more than 4 cells from its edge, are put back. The rest may
+ * also catch up before the ship has left the box; for that it would have to cross the 16 cells
+ * while the ship crosses a few.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -43,12 +44,38 @@ struct census_ship census_glider(size_t words, uint64_t glider, uint64_t began)
     return s;
 }
 
+bool census_is_glider(unsigned cells, struct census_ship *ship)
+{
+    /* By direction: bit 0 east, bit 1 south; as in census.cl. */
+    static const unsigned form[4][4] = {{0x06b, 0x08f, 0x11e, 0x15a},
+                                        {0x073, 0x0a7, 0x12e, 0x172},
+                                        {0x09d, 0x0e9, 0x19c, 0x1ca},
+                                        {0x0b5, 0x0f1, 0x1ac, 0x1e2}};
+    for (int way = 0; way < 4; way++)
+        for (int i = 0; i < 4; i++)
+            if (form[way][i] == cells) {
+                *ship = (struct census_ship){.width = 3,
+                                             .height = 3,
+                                             .motion = {4, way & 1 ? 1 : -1, way & 2 ? 1 : -1},
+                                             .row = {cells & 7, cells >> 3 & 7, cells >> 6 & 7}};
+                return true;
+            }
+    return false;
+}
+
 void census_ship_patch(const struct census_ship *s, uint64_t patch[CENSUS_PATCH])
 {
     enum { AT = (CENSUS_PATCH - CENSUS_CLEAR) / 2 };
     memset(patch, 0, CENSUS_PATCH * sizeof *patch);
     for (int j = 0; j < s->height; j++)
         patch[AT + j] = s->row[j] << AT;
+}
+
+bool census_add_ship(struct census_sorter *sorter, const struct census_ship *ship)
+{
+    uint64_t patch[CENSUS_PATCH];
+    census_ship_patch(ship, patch);
+    return census_add(sorter, patch);
 }
 
 /* ---- Taking one off. ------------------------------------------------------------------------- */
@@ -107,7 +134,6 @@ static bool read_ship(const struct census_rule *rule, size_t words, const uint64
 {
     const int middle = 32 * (int)words;
     uint64_t patch[CENSUS_PATCH];
-    char name[CENSUS_NAME];
     *ship = (struct census_ship){.at = generation,
                                  .x = r->left - middle,
                                  .y = r->top - middle,
@@ -117,7 +143,7 @@ static bool read_ship(const struct census_rule *rule, size_t words, const uint64
         for (int x = r->left; x < r->right; x++)
             ship->row[y - r->top] |= (uint64_t)census_cell(words, box, x, y) << (x - r->left);
     census_ship_patch(ship, patch);
-    return census_name(rule, patch, LONGEST_PERIOD, &ship->motion, name) == 0 &&
+    return census_name(rule, patch, LONGEST_PERIOD, &ship->motion, NULL) == 0 &&
            (ship->motion.dx || ship->motion.dy);
 }
 
@@ -144,11 +170,17 @@ static bool is_alone(const struct census_rule *rule, size_t words, const uint64_
     return true;
 }
 
+bool census_ship_leaves(const struct census_ship *ship, int half)
+{
+    const struct census_motion *m = &ship->motion;
+    const int inside = half - CENSUS_EDGE;
+    return (m->dx < 0 && ship->x < -inside) || (m->dx > 0 && ship->x + ship->width > inside) ||
+           (m->dy < 0 && ship->y < -inside) || (m->dy > 0 && ship->y + ship->height > inside);
+}
+
 bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box,
                       uint64_t generation, struct census_ship *ship)
 {
-    const int side = 64 * (int)words;
-    const struct census_motion *m = &ship->motion;
     int x, y;
     if (!census_touches(words, box, &x, &y))
         return false;
@@ -156,9 +188,7 @@ bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *bo
     if (!ship_grow_rectangle(words, box, &r) ||
         !read_ship(rule, words, box, &r, generation, ship) || !is_alone(rule, words, box, &r, ship))
         return false;
-    const bool leaves =
-        (m->dx < 0 && r.left < CENSUS_EDGE) || (m->dx > 0 && r.right > side - CENSUS_EDGE) ||
-        (m->dy < 0 && r.top < CENSUS_EDGE) || (m->dy > 0 && r.bottom > side - CENSUS_EDGE);
+    const bool leaves = census_ship_leaves(ship, 32 * (int)words);
     for (y = r.top; y < r.bottom && leaves; y++)
         for (x = r.left; x < r.right; x++)
             box[(size_t)y * words + (size_t)x / 64] &= ~((uint64_t)1 << x % 64);
@@ -231,29 +261,35 @@ static void ship_advance(const struct census_rule *rule, struct census_ship *s, 
         s->row[j] = patch[r.top + j] >> r.left;
 }
 
+bool census_ships_inside(const struct census_rule *rule, struct census_ships *ships, size_t *i,
+                         int half, uint64_t generation, struct census_ship *ship)
+{
+    /* Nearer to the edge, it would be beyond the edge before the edge is checked. */
+    const int inside = half - CENSUS_EDGE;
+    for (; *i < ships->n; ++*i) {
+        *ship = ships->ship[*i];
+        if (generation - ship->at > 1 << 20) /* far outside by now */
+            continue;
+        ship_advance(rule, ship, generation);
+        if (ship->x < -inside || ship->y < -inside || ship->x + ship->width > inside ||
+            ship->y + ship->height > inside || ship->width > CENSUS_CLEAR ||
+            ship->height > CENSUS_CLEAR)
+            continue;
+        ships->ship[*i] = ships->ship[--ships->n];
+        return true;
+    }
+    return false;
+}
+
 void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
                          uint64_t *box, uint64_t generation)
 {
-    const int middle = 32 * (int)words, side = 64 * (int)words;
-    for (size_t i = 0; i < ships->n;) {
-        struct census_ship s = ships->ship[i];
-        const uint64_t passed = generation - s.at;
-        if (passed > 1 << 20) { /* far outside by now */
-            i++;
-            continue;
-        }
-        ship_advance(rule, &s, generation);
-        const int x = s.x + middle, y = s.y + middle;
-        if (x < 0 || y < 0 || x + s.width > side || y + s.height > side || s.width > CENSUS_CLEAR ||
-            s.height > CENSUS_CLEAR) {
-            i++;
-            continue;
-        }
+    const int half = 32 * (int)words;
+    struct census_ship s;
+    for (size_t i = 0; census_ships_inside(rule, ships, &i, half, generation, &s);)
         for (int j = 0; j < s.height; j++)
             for (int k = 0; k < s.width; k++)
                 if (s.row[j] >> k & 1)
-                    box[(size_t)(y + j) * words + (size_t)(x + k) / 64] |= (uint64_t)1
-                                                                           << (x + k) % 64;
-        ships->ship[i] = ships->ship[--ships->n];
-    }
+                    box[(size_t)(s.y + half + j) * words + (size_t)(s.x + half + k) / 64] |=
+                        (uint64_t)1 << (s.x + half + k) % 64;
 }

@@ -16,6 +16,7 @@ stdcl_test(test_life_generations test_life_generations.c LIBS builds_once stdcl_
 stdcl_test(test_life_larger_than_life test_life_larger_than_life.c LIBS builds_once unoptimised stdcl_life formats m)
 stdcl_test(test_life_rule_table test_life_rule_table.c LIBS builds_once unoptimised stdcl_life)
 stdcl_test(test_life_census test_life_census.c LIBS builds_once stdcl_life formats m)
+stdcl_test_as_gpu(life_census test_life_census_as_gpu) # a CPU's soups run on the host, a GPU's in kernels
 stdcl_test(test_life_cell_list test_life_cell_list.c LIBS stdcl_life formats)
 stdcl_test(test_life_identify test_life_identify.c LIBS stdcl_life formats)
 stdcl_test(test_life_sweep test_life_sweep.c LIBS stdcl_life)

@@ -144,6 +144,28 @@ static void census_ash_is_separated(void **unused)
         }
 }
 
+/* Ships of equal velocity are objects of their own, as in Catagolue. */
+static void census_parallel_ships_are_separated(void **unused)
+{
+    (void)unused;
+    for (unsigned way = 0; way < 8; way++) {
+        struct census_sorter sorter;
+        uint64_t patch[CENSUS_PATCH] = {0}, glider[CENSUS_PATCH];
+        works(census_sorter_make(&sorter, &life_rule));
+        read_patch("xq4_153", way, glider);
+        for (int y = 12; y < 20; y++) {
+            patch[y + 12] |= glider[y] << 15;
+            patch[y + 17] |= glider[y] << 15;
+        }
+        assert_true(census_add(&sorter, patch));
+        census_soup_counts(&sorter, 0);
+        assert_int_equal(sorter.objects, 1);
+        assert_string_equal(sorter.object[0].name, "xq4_153");
+        assert_int_equal(sorter.object[0].count, 2);
+        census_sorter_free(&sorter);
+    }
+}
+
 /* ---- A generation. --------------------------------------------------------------------------- */
 
 static void census_generation_matches_reference(void **unused)
@@ -169,6 +191,94 @@ static void census_generation_matches_reference(void **unused)
         }
 }
 
+/* ---- The plane of the host. ------------------------------------------------------------------ */
+
+enum { PLANE_SIDE = 256, PLANE_SOUP = 100 };
+
+static unsigned char plane_cell(const struct census_plane *p, size_t k)
+{
+    const int x = (int)(k % PLANE_SIDE) - PLANE_SIDE / 2,
+              y = (int)(k / PLANE_SIDE) - PLANE_SIDE / 2;
+    return census_plane_row(p, PLANE_NOW, x, y) & 1;
+}
+
+/* Compare steps of a soup with the reference. */
+static void check_plane(plane_step *step, const char *text, int steps, int generations)
+{
+    static unsigned char from[PLANE_SIDE * PLANE_SIDE], to[PLANE_SIDE * PLANE_SIDE];
+    struct census_plane p;
+    struct census_rule rule;
+    works(census_rule_make(&rule, text));
+    const struct plane_rule next = census_plane_rule(&rule);
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, PLANE_SIDE / 2);
+    for (int y = 0; y < PLANE_SOUP; y++) {
+        census_plane_put(&p, -PLANE_SOUP / 2, y - PLANE_SOUP / 2, draw_census_cells());
+        census_plane_put(&p, 64 - PLANE_SOUP / 2, y - PLANE_SOUP / 2, draw_census_cells() >> 28);
+    }
+    for (size_t k = 0; k < sizeof from; k++)
+        from[k] = plane_cell(&p, k);
+    for (int i = 0; i < steps; i++) {
+        step(&p, &next, generations);
+        for (int g = 0; g < generations; g++) {
+            life_ref_family_rows(&rule.family, 0, LIFE_PLANE, PLANE_SIDE, PLANE_SIDE, 0, PLANE_SIDE,
+                                 from, to);
+            memcpy(from, to, sizeof from);
+        }
+        for (size_t k = 0; k < sizeof from; k++)
+            assert_int_equal(plane_cell(&p, k), from[k]);
+        if (i == steps / 2)
+            census_plane_wake(&p); /* changes nothing */
+    }
+    census_plane_free(&p);
+}
+
+/* For every set of instructions of this processor. B2/S starts in every cell, B3/S23 leaves tiles
+ * that are not computed. */
+static void census_plane_matches_reference(void **unused)
+{
+    static const char *const rules[] = {"B3/S23", "B36/S125", "B2/S", "B35678/S5678"};
+    plane_step *step[3] = {census_plane_step_any, census_plane_step()};
+    (void)unused;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        step[2] = census_plane_step_avx2;
+#endif
+    for (size_t i = 0; i < 3; i++)
+        for (size_t r = 0; r < sizeof rules / sizeof *rules && step[i]; r++) {
+            check_plane(step[i], rules[r], r ? 5 : 16, PLANE_STEP);
+            check_plane(step[i], rules[r], 3, 1);
+        }
+}
+
+/* A plane without dirty tiles is periodic: still lifes and a blinker. A pulsar stays dirty. */
+static void census_plane_knows_periodic_tiles(void **unused)
+{
+    const struct plane_rule next = census_plane_rule(&life_rule);
+    struct census_plane p;
+    (void)unused;
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, 64);
+    census_plane_put(&p, -30, 0, 7);
+    census_plane_put(&p, 20, 3, 3);
+    census_plane_put(&p, 20, 4, 3);
+    assert_false(census_plane_step()(&p, &next, PLANE_STEP));
+    assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 7);
+    census_plane_wake(&p);
+    assert_true(census_plane_step()(&p, &next, 1));
+    assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 2);
+    uint64_t patch[CENSUS_PATCH];
+    read_patch("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 0, patch);
+    census_plane_clear(&p, 64);
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        census_plane_put(&p, -32, y - 32, patch[y]);
+    for (int i = 0; i < 30; i++)
+        assert_true(census_plane_step()(&p, &next, PLANE_STEP));
+    for (int y = 0; y < CENSUS_PATCH; y++)
+        assert_int_equal(census_plane_row(&p, PLANE_NOW, -32, y - 32), patch[y]);
+    census_plane_free(&p);
+}
+
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
 
 /* True if two gliders collide that fly up, the left one to the right and the other to the left,
@@ -188,6 +298,33 @@ static void census_colliding_ships_are_found(void **unused)
     assert_true(gliders_meet(41, 12));
     assert_false(gliders_meet(40, 60));
     assert_false(gliders_meet(-40, 0));
+}
+
+/* True if a glider at (x, 0) that flies east and south is put back into a box of 128 x 128. */
+static bool glider_returns(int x)
+{
+    static uint64_t box[256];
+    struct census_ship ship = {
+        .at = 100, .x = x, .width = 3, .height = 3, .motion = {4, 1, 1}, .row = {2, 4, 7}};
+    struct census_ships ships = {1, 1, &ship};
+    uint64_t cells = 0;
+    memset(box, 0, sizeof box);
+    census_ships_return(&life_rule, &ships, 2, box, 108); /* by two cells on */
+    for (size_t i = 0; i < 256; i++)
+        cells += (uint64_t)__builtin_popcountll(box[i]);
+    assert_int_equal(cells, ships.n ? 0 : 5);
+    return !ships.n;
+}
+
+/* At the edge it would leave the box before the edge is checked, and become a block there. */
+static void census_ships_at_the_edge_stay_outside(void **unused)
+{
+    (void)unused;
+    assert_true(glider_returns(0));
+    assert_true(glider_returns(64 - CENSUS_EDGE - 5));
+    assert_false(glider_returns(64 - CENSUS_EDGE - 4));
+    assert_false(glider_returns(64 - 5));
+    assert_false(glider_returns(70));
 }
 
 /* ---- Soups. ---------------------------------------------------------------------------------- */
@@ -258,8 +395,83 @@ static void census_soups_match_hashlife(void **unused)
 {
     (void)unused;
     assert_in_range(compare_soups("B3/S23", 1, 0, 5), 3, 5);
+    assert_int_equal(compare_soups("B3/S23", 1, 596, 1), 1);   /* a ship near a larger box's edge */
+    assert_int_equal(compare_soups("B3/S23", 2, 11960, 1), 1); /* ships meet, then are put back */
     assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1,
                     2); /* an isotropic rule whose soups settle soon */
+}
+
+/* Objects of the soups 0 to 29 of root "stdcl", counted by apgluxe v4.2 (A. P. Goucher). */
+static const struct {
+    const char *symmetry;
+    uint64_t kinds, objects, blocks, blinkers, gliders;
+} apgluxe[] = {
+    {"C1", 14, 477, 143, 139, 50},    {"C2_1", 10, 828, 246, 298, 46},
+    {"C2_2", 11, 820, 242, 290, 48},  {"C2_4", 13, 840, 262, 262, 54},
+    {"C4_1", 11, 749, 228, 280, 40},  {"C4_4", 11, 822, 238, 288, 28},
+    {"D2_+1", 12, 476, 182, 120, 26}, {"D2_x", 14, 320, 94, 98, 16},
+    {"D4_+2", 12, 932, 294, 324, 4},  {"D4_x1", 15, 466, 98, 128, 12},
+    {"D4_x4", 12, 665, 214, 168, 36}, {"D8_1", 12, 539, 140, 176, 0},
+    {"D8_4", 12, 624, 158, 256, 0},
+};
+
+static uint64_t count_of(const struct life_object *o, size_t n, const char *code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(o[i].code, code) == 0)
+            return o[i].count;
+    return 0;
+}
+
+static void census_symmetric_soups_match_apgluxe(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof apgluxe / sizeof *apgluxe; i++) {
+        struct life_census_totals sums;
+        size_t n;
+        life_census *c = life_census_create(&(struct life_census_options){
+            .ctx = stdcpu, .root = "stdcl", .symmetry = apgluxe[i].symmetry});
+        ready(c);
+        works(life_census_run(c, 30));
+        const struct life_object *o = life_census_objects(c, &n);
+        life_census_total(c, &sums);
+        assert_int_equal(n, apgluxe[i].kinds);
+        assert_int_equal(sums.objects, apgluxe[i].objects);
+        assert_int_equal(count_of(o, n, "xs4_33"), apgluxe[i].blocks);
+        assert_int_equal(count_of(o, n, "xp2_7"), apgluxe[i].blinkers);
+        assert_int_equal(count_of(o, n, "xq4_153"), apgluxe[i].gliders);
+        life_census_free(c);
+    }
+}
+
+/* True if reflections map a soup to itself: left-right, top-bottom. */
+static void check_reflections(const char *symmetry, bool across, bool down, size_t width,
+                              size_t height)
+{
+    const struct life_census_options options = {.symmetry = symmetry, .width = 9, .height = 9};
+    uint64_t row[CENSUS_PATCH], mirrored = 0;
+    struct census_soups soups;
+    works(census_soups_make(&soups, &options));
+    assert_int_equal(soups.width, width);
+    assert_int_equal(soups.height, height);
+    census_soup_rows(&soups, 5, row);
+    for (size_t y = 0; y < height; y++) {
+        mirrored = 0;
+        for (size_t x = 0; x < width; x++)
+            mirrored |= (row[y] >> x & 1) << (width - 1 - x);
+        assert_true(!across || mirrored == row[y]);
+        assert_true(!down || row[y] == row[height - 1 - y]);
+    }
+}
+
+static void census_soups_are_symmetric(void **unused)
+{
+    (void)unused;
+    check_reflections("D2_+2", false, true, 9, 18);
+    check_reflections("D4_+1", true, true, 17, 17);
+    check_reflections("D4_+2", true, true, 18, 17);
+    check_reflections("D4_+4", true, true, 18, 18);
+    check_reflections("D8_1", true, true, 17, 17);
 }
 
 static void check_same_totals(const struct life_object *a, const struct life_object *b, size_t n)
@@ -299,6 +511,56 @@ static void census_counts_are_equal_on_all_devices(void **unused)
     assert_true(share > 0.999999 && share < 1.000001);
     life_census_free(once);
     life_census_free(parts);
+}
+
+/* Soups on the host, one by one, and as the census runs them: on devices in
+ * test_life_census_as_gpu. */
+static void census_host_matches_devices(void **unused)
+{
+    static const char *const rules[] = {"B3/S23", "B36/S23", "B38/S23"};
+    enum { SOUPS = 60 };
+    (void)unused;
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+        struct census_rule rule;
+        struct census_sorter sorter;
+        struct life_census_totals sums;
+        const uint64_t first =
+            r ? 0 : 580; /* soup 596 of seed 1: a glider is at the edge of a box */
+        const int soups = r ? SOUPS / 6 : SOUPS;
+        uint64_t generations, objects = 0;
+        size_t n;
+        works(census_rule_make(&rule, rules[r]));
+        works(census_sorter_make(&sorter, &rule));
+        struct census_host *host = census_host_create(&rule);
+        ready(host);
+        for (int i = 0; i < soups; i++) {
+            uint64_t row[16];
+            for (size_t y = 0; y < 16; y++)
+                row[y] = life_random_word((uint64_t)1 << 31, first + (uint64_t)i, y, 1) & 0xffff;
+            const struct census_soup soup = {16, 16, row, 100000, NULL, NULL};
+            assert_int_equal(census_host_soup(host, &sorter, &soup, &generations), CENSUS_DECIDED);
+            census_soup_counts(&sorter, first + (uint64_t)i);
+        }
+        life_census *c = life_census_create(
+            &(struct life_census_options){.rule = rules[r], .seed = 1, .first = first});
+        ready(c);
+        works(life_census_run(c, (uint64_t)soups));
+        const struct life_object *o = life_census_objects(c, &n);
+        life_census_total(c, &sums);
+        assert_int_equal(sums.undecided, 0);
+        assert_int_equal(n, sorter.objects);
+        for (size_t k = 0; k < n; k++)
+            for (size_t j = 0; j < n; j++)
+                if (strcmp(o[k].code, sorter.object[j].name) == 0) {
+                    assert_int_equal(o[k].count, sorter.object[j].count);
+                    assert_int_equal(o[k].soup, sorter.object[j].first);
+                    objects += o[k].count;
+                }
+        assert_int_equal(objects, sums.objects);
+        life_census_free(c);
+        census_host_free(host);
+        census_sorter_free(&sorter);
+    }
 }
 
 /* By the definition, soup by soup. */
@@ -354,6 +616,13 @@ static void census_rejects_bad_options(void **unused)
     life_census_free(plain);
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.density = 1.5}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.reserved = {1}}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.symmetry = "D9"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){
+                           .symmetry = "C4_1", .width = 8, .height = 9}));
+    fails_null(EINVAL,
+               life_census_create(&(struct life_census_options){.symmetry = "C2_4", .width = 33}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.root = ""}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.root = "r", .width = 8}));
     life_census_free(NULL);
 }
 
@@ -369,10 +638,17 @@ int main(void)
         cmocka_unit_test(census_names_match_catagolue),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
+        cmocka_unit_test(census_parallel_ships_are_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
+        cmocka_unit_test(census_plane_matches_reference),
+        cmocka_unit_test(census_plane_knows_periodic_tiles),
+        cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
+        cmocka_unit_test(census_symmetric_soups_match_apgluxe),
+        cmocka_unit_test(census_soups_are_symmetric),
         cmocka_unit_test(census_counts_are_equal_on_all_devices),
+        cmocka_unit_test(census_host_matches_devices),
         cmocka_unit_test(census_error_is_standard_error),
         cmocka_unit_test(census_progress_can_cancel),
         cmocka_unit_test(census_rejects_bad_options),

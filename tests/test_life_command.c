@@ -1271,6 +1271,16 @@ static void life_command_takes_census(void **unused)
     ready(strstr(out, "xs4_33"));
     succeeds("census --soups 20 --seed 5");
     ready(strstr(out, "barge"));
+    succeeds("census --soups 30 --root stdcl --symmetry C4_1 --haul haul.txt");
+    char *haul = bytes_of(in_folder("haul.txt"), &size);
+    ready(haul);
+    ready(strstr(haul, "@ROOT stdcl\n@RULE b3s23\n@SYMMETRY C4_1\n@NUM_SOUPS 30\n"
+                       "@NUM_OBJECTS 749\n\n@CENSUS TABLE\nxp2_7 280\nxs4_33 228\n"));
+    ready(strstr(haul, "\n@SAMPLE_SOUPIDS\nxp2_7 "));
+    free(haul);
+    expect_life_refused(2, "--haul needs --root ROOT", "census --haul haul.txt");
+    expect_life_refused(2, "soups of a root have 16 x 16 cells", "census --root a --seed 1");
+    expect_life_refused(2, "'D9' is not a symmetry of a census", "census --symmetry D9");
     expect_life_refused(2, "census and --pattern cannot be combined", "census --pattern x.rle");
     expect_life_refused(2, "'x.json' would be a table of text; give a name that ends in .csv",
                         "census --csv x.json --soups 2");

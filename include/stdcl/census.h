@@ -29,7 +29,8 @@ typedef struct life_census life_census;
 
 /* Options of life_census_create. Zero means the default. */
 struct life_census_options {
-    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
+    /* All devices of the context are used. If all are CPUs, the host computes outer-totalistic
+     * rules itself, without kernels. NULL: stdgpu, else stdcpu. Not owned; must outlive the
      * census. */
     CLCONTEXT *ctx;
     const char *rule;     /* as for life_rule_normal, without B0; NULL = "B3/S23" */
@@ -44,6 +45,13 @@ struct life_census_options {
      * soups that end within half a second; soups that live longer are discarded. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    /* Symmetry as in Catagolue: C1, C2_1, C2_2, C2_4, C4_1, C4_4, D2_+1, D2_+2, D2_x, D4_+1, D4_+2,
+     * D4_+4, D4_x1, D4_x4, D8_1 or D8_4. The soup is the union of width x height random cells and
+     * their images, at most 64 x 64 in all. NULL: C1, no symmetry. */
+    const char *symmetry;
+    /* Root of apgsearch's soups, at most 64 characters: the cells of soup n are the SHA-256 digest
+     * of the root followed by n in decimal. Excludes width, height and density. NULL: random. */
+    const char *root;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -62,16 +70,17 @@ struct life_object {
     uint64_t soup;             /* first soup that leaves the object */
 };
 
-/* Totals of a census. Undecided soups are not periodic within the limit of generations, grow beyond
- * the largest box (2,048 x 2,048 cells), or contain an object larger than 58 x 58; `soups` excludes
- * them. */
+/* Totals of a census. `generations` counts each soup until it was found periodic, which kernels
+ * notice later than the host. Undecided soups are not periodic within the limit of generations,
+ * grow beyond the largest box (2,048 x 2,048 cells), or contain an object larger than 58 x 58;
+ * `soups` excludes them. */
 struct life_census_totals {
     uint64_t soups, objects, generations, undecided;
     uint64_t undecided_soup[8]; /* numbers of some undecided soups */
     double objects_error;       /* standard error of `objects` from its scatter among soups */
 };
 
-/* Create an empty census; the caller frees it with life_census_free (NULL is allowed). Builds
+/* Create an empty census; the caller frees it with life_census_free (NULL is allowed). May build
  * kernels, which takes about a second the first time. EINVAL: an invalid rule or option (named);
  * ENODEV: no device; ENOMEM; ENOEXEC: a kernel does not build (with the log). */
 life_census *life_census_create(const struct life_census_options *options);

@@ -612,6 +612,8 @@ struct life_census_options {
   uint64_t generations;
   int (*progress)(void *arg, double fraction);
   void *arg;
+  const char *symmetry;
+  const char *root;
   uintptr_t reserved[8];
 };
 typedef struct life_census life_census;

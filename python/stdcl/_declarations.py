@@ -330,6 +330,8 @@ class life_census_options(Structure):  # noqa: F405
         ("generations", c_uint64),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
+        ("symmetry", c_char_p),
+        ("root", c_char_p),
         ("reserved", c_size_t * 8),
     ]
 
