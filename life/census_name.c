@@ -94,6 +94,13 @@ static bool name_fits(const struct census_rectangle *r)
     return r->left > 1 && r->top > 1 && r->right < CENSUS_PATCH - 1 && r->bottom < CENSUS_PATCH - 1;
 }
 
+/* True if a box of this size fits into the patch with its first cell at (MIDDLE, MIDDLE). */
+static bool fits_from_middle(const struct census_rectangle *r)
+{
+    return r->right - r->left <= CENSUS_PATCH - MIDDLE &&
+           r->bottom - r->top <= CENSUS_PATCH - MIDDLE;
+}
+
 int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
                 struct census_motion *motion, char *name)
 {
@@ -109,7 +116,8 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
     census_bounds(1, now, &begin);
     memcpy(first, now, sizeof first);
     int largest = 0;
-    for (unsigned g = 0; g < most; g++) {
+    bool recurs = false;
+    for (unsigned g = 0; g < most && !recurs; g++) {
         census_bounds(1, now, &r);
         const int across =
             r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
@@ -120,23 +128,24 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
         memcpy(now, next, sizeof now);
         if (!census_bounds(1, now, &r) || !name_fits(&r))
             return -1;
+        if (!fits_from_middle(&r))
+            continue; /* larger than the first phase */
         uint64_t back[CENSUS_PATCH];
         memcpy(back, now, sizeof back);
         move_to(back, &r, MIDDLE, MIDDLE);
-        if (memcmp(back, first, sizeof back) == 0) {
+        recurs = memcmp(back, first, sizeof back) == 0;
+        if (recurs) {
             *motion = (struct census_motion){g + 1, x + r.left - begin.left, y + r.top - begin.top};
-            break;
-        }
-        if (r.left < CENSUS_CLEAR / 4 || r.top < CENSUS_CLEAR / 4 ||
-            r.right > CENSUS_PATCH - CENSUS_CLEAR / 4 ||
-            r.bottom > CENSUS_PATCH - CENSUS_CLEAR / 4) {
+        } else if (r.left < CENSUS_CLEAR / 4 || r.top < CENSUS_CLEAR / 4 ||
+                   r.right > CENSUS_PATCH - CENSUS_CLEAR / 4 ||
+                   r.bottom > CENSUS_PATCH - CENSUS_CLEAR / 4) {
             x += r.left - MIDDLE;
             y += r.top - MIDDLE;
             memcpy(now, back, sizeof now);
         }
-        if (g + 1 == most)
-            return -1;
     }
+    if (!recurs)
+        return -1;
     if (!name)
         return 0;
     for (int i = 0; i < CENSUS_PATCH; i++)

@@ -86,7 +86,7 @@ static void identify_knows_published_patterns(void **unused)
     }
 }
 
-static void put_pattern(life *lf, long long x, long long y, const char *text)
+static void put_identified(life *lf, long long x, long long y, const char *text)
 {
     struct life_pattern p;
     works(life_pattern_read_memory("pattern", text, strlen(text), &p));
@@ -110,7 +110,7 @@ static void identify_looks_ahead_of_growth(void **unused)
 {
     (void)unused;
     life *lf = identify_plane("B3/S23", gun);
-    put_pattern(lf, 1000 + 444, -77 + 430, "x = 4, y = 4\n2o$obo$2bo$2b2o!");
+    put_identified(lf, 1000 + 444, -77 + 430, "x = 4, y = 4\n2o$obo$2bo$2b2o!");
     expect_identity(lf, LIFE_OSCILLATOR, 30, 0);
 }
 
@@ -123,7 +123,7 @@ static void identify_knows_rake_in_large_box(void **unused)
         "7b5o4bo2bo$8b4o3b2ob2o$11bo4b2o4$18b4o$o2bo13bo3bo$4bo16bo$o3bo12bo2bo$b4o!";
     (void)unused;
     life *lf = identify_plane("B3/S23", rake);
-    put_pattern(lf, -2000, -77, "x = 2, y = 2\n2o$2o!");
+    put_identified(lf, -2000, -77, "x = 2, y = 2\n2o$2o!");
     expect_identity(lf, LIFE_RAKE, 20, 5);
 }
 
@@ -134,7 +134,7 @@ static void identify_has_period_of_cells(void **unused)
     (void)unused;
     life *lf = identify_plane("B3/S23", gun);
     works(life_step(lf, 15));
-    put_pattern(lf, -2000, -77, gun);
+    put_identified(lf, -2000, -77, gun);
     expect_identity(lf, LIFE_GUN, 30, 10);
 }
 
@@ -147,7 +147,7 @@ static void identify_has_period_of_trail(void **unused)
     life *lf =
         life_create(&(struct life_options){.transitions = transitions, .bounds = LIFE_UNBOUNDED});
     ready(lf);
-    put_pattern(lf, 0, 0, "x = 3, y = 3\nbo$2bo$3o!");
+    put_identified(lf, 0, 0, "x = 3, y = 3\nbo$2bo$3o!");
     expect_identity(lf, LIFE_PUFFER, 4, 4);
     life_transitions_free(transitions);
 }
@@ -339,6 +339,23 @@ static void identify_cells_names_objects_as_they_are(void **unused)
     life_pattern_free(&p);
 }
 
+/* Three cells under B1/S fill a patch of the census before they are known to be no spaceship. */
+static void identify_cells_finds_no_object_that_explodes(void **unused)
+{
+    static const char text[] = "x = 2, y = 2\n2o$o!";
+    struct life_pattern p;
+    uint64_t others = 99;
+    (void)unused;
+    works(life_pattern_read_memory("corner", text, strlen(text), &p));
+    const struct life_cells cells = {p.columns, p.rows, p.stride, p.word};
+    struct life_identity *id = life_identify_cells("B1/S", &cells, &others);
+    ready(id);
+    assert_int_equal(id->objects, 0);
+    assert_int_equal(others, 1);
+    life_identity_free(id);
+    life_pattern_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +372,7 @@ int main(void)
         cmocka_unit_test(identify_stops_at_limit),
         cmocka_unit_test(identify_refuses),
         cmocka_unit_test(identify_cells_names_objects_as_they_are),
+        cmocka_unit_test(identify_cells_finds_no_object_that_explodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
