@@ -130,12 +130,16 @@ static void model_report_table(const struct model_job *job)
         add_duration(table, t.mail);
     }
     cli_table_end(table, stdout, terminal_columns(stdout));
-    printf("\ntime: per %s; network alone: traffic between hosts, without overlap\n",
-           default_figures[job->program].step);
+    printf("\n");
+    fp = cli_report_begin(&report, stdout, 0);
+    fprintf(fp, "time: per %s; network alone: traffic between hosts, without overlap\n",
+            default_figures[job->program].step);
     if (job->program == CLUSTER_TREE)
-        printf(
+        fprintf(
+            fp,
             "memory: one GPU of %.4g GB holds %.3g bodies; least number of GPUs for %.3g: %.0f\n",
             job->memory / 1e9, floor(job->memory / cluster_tree_bytes(1)), job->n, least_gpus(job));
+    cli_report_end(&report, fp);
 }
 
 static int model_report_json(const struct model_job *job)
