@@ -498,7 +498,7 @@ static void host_state_is_refused_by_devices(void **state)
     nbody_free(device);
 }
 
-static void compare_engines(nbody *one, nbody *two, size_t n)
+static void compare_two_engines(nbody *one, nbody *two, size_t n)
 {
     struct nbody_diagnostics d[2];
     float few[2][2][3];
@@ -555,7 +555,7 @@ static void host_engine_needs_no_device(void **state)
         assert_true(nbody_peak_rate(none) == 0);
         works(nbody_step(none, 20));
         works(nbody_step(device, 20));
-        compare_engines(none, device, 7);
+        compare_two_engines(none, device, 7);
         const size_t size = nbody_save_bytes(none);
         assert_int_equal(size, nbody_save_bytes(device));
         char *const bytes = malloc(2 * size);
@@ -568,7 +568,7 @@ static void host_engine_needs_no_device(void **state)
         assert_memory_equal(bytes, bytes + size, size);
         works(nbody_load(none, bytes, size));
         works(nbody_step(none, 10));
-        compare_engines(none, device, 7);
+        compare_two_engines(none, device, 7);
         fails(ENODEV, nbody_time_forces(none, 1, &seconds));
         fails(ENODEV, nbody_check_forces(none, 1, 1, &errors));
         works(nbody_step(none, 1));

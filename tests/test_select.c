@@ -29,7 +29,7 @@ static philox4 draw(size_t i, uint32_t key)
     return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 3);
 }
 
-static void sync_all(int direction)
+static void copy_all(int direction)
 {
     for (int b = 0; b < BLOCKS; b++)
         done(clmsync(cp, dev, block[b], direction | CL_EVENT_WAIT));
@@ -69,9 +69,9 @@ static void compare_selection(int bytes, size_t n, bool flags, bool counted)
                                           .bytes = bytes,
                                           .most = counted ? n + 7 : n,
                                           .count = counted ? number + 3 : NULL};
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
     works(flags ? arrays_select(sorter, &job) : arrays_unique(sorter, &job));
-    sync_all(CL_MEM_HOST);
+    copy_all(CL_MEM_HOST);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (flags ? flag[i] != 0 : i == 0 || get(x, bytes, i) != get(x, bytes, i - 1))
@@ -93,7 +93,7 @@ static void select_and_unique_match_loops(void **state)
 
 /* ---- Sums of segments. ----------------------------------------------------------------------- */
 
-static double value_of(enum arrays_type type, const void *x, size_t i)
+static double select_value(enum arrays_type type, const void *x, size_t i)
 {
     return type == ARRAYS_FLOAT    ? (double)((const float *)x)[i]
            : type == ARRAYS_DOUBLE ? ((const double *)x)[i]
@@ -124,7 +124,7 @@ static double real_sum(enum arrays_type type, const void *x, size_t begin, size_
 {
     double lane[64] = {0};
     for (size_t i = begin; i < end; i++)
-        lane[(i - begin) % 64] += value_of(type, x, i);
+        lane[(i - begin) % 64] += select_value(type, x, i);
     for (size_t apart = 1; apart < 64; apart *= 2)
         for (size_t l = 0; l < 64; l += 2 * apart)
             lane[l] += lane[l + apart];
@@ -141,9 +141,9 @@ static void check_sum(enum arrays_type type, const void *sums, size_t s, const v
         assert_true(get(sums, (int)bytes_of(type), s) ==
                     (type == ARRAYS_INT ? (uint32_t)sum : sum));
     else if (doubles_here)
-        assert_true(value_of(type, sums, s) == real_sum(type, x, begin, end));
+        assert_true(select_value(type, sums, s) == real_sum(type, x, begin, end));
     else
-        assert_true(fabs(value_of(type, sums, s) - real_sum(type, x, begin, end)) < 1e-2);
+        assert_true(fabs(select_value(type, sums, s) - real_sum(type, x, begin, end)) < 1e-2);
 }
 
 static bool has_type(enum arrays_type type)
@@ -172,9 +172,9 @@ static void compare_segments(enum arrays_type type, size_t segments)
     put(sums, (int)bytes, segments, 99);
     const struct arrays_segments_job job = {
         .x = x, .offsets = offsets, .sums = sums, .type = type, .most = n, .segments = segments};
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
     works(arrays_segmented_sum(sorter, &job));
-    sync_all(CL_MEM_HOST);
+    copy_all(CL_MEM_HOST);
     for (size_t i = 0; i < segments; i++)
         check_sum(type, sums, i, x, offsets[i], offsets[i + 1]);
     assert_true(get(sums, (int)bytes, segments) == 99);
@@ -201,14 +201,14 @@ static void segmented_sums_stay_in_array(void **state)
     memcpy(offsets, bad, sizeof bad);
     for (int i = 0; i < 100; i++)
         x[i] = i < 10 ? 1 : 1000;
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
     works(arrays_segmented_sum(sorter, &(const struct arrays_segments_job){.x = x,
                                                                            .offsets = offsets,
                                                                            .sums = sums,
                                                                            .type = ARRAYS_INT,
                                                                            .most = 10,
                                                                            .segments = 5}));
-    sync_all(CL_MEM_HOST);
+    copy_all(CL_MEM_HOST);
     assert_int_equal(sums[0], 3);
     assert_int_equal(sums[1], 0);
     assert_int_equal(sums[2], 8);
@@ -216,7 +216,7 @@ static void segmented_sums_stay_in_array(void **state)
     assert_int_equal(sums[4], 0);
 }
 
-static void compare_runs(int bytes, enum arrays_type type, size_t n)
+static void check_runs(int bytes, enum arrays_type type, size_t n)
 {
     const size_t width = bytes_of(type);
     void *keys = block[0] + bytes, *values = block[1] + 3 * width, *unique = block[2] + bytes,
@@ -228,7 +228,7 @@ static void compare_runs(int bytes, enum arrays_type type, size_t n)
         put(keys, bytes, i, key % 5 * 0x300000001u);
     }
     fill(type, values, n);
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
     works(arrays_reduce_by_key(sorter, &(const struct arrays_by_key_job){.keys = keys,
                                                                          .values = values,
                                                                          .unique = unique,
@@ -237,7 +237,7 @@ static void compare_runs(int bytes, enum arrays_type type, size_t n)
                                                                          .bytes = bytes,
                                                                          .type = type,
                                                                          .most = n}));
-    sync_all(CL_MEM_HOST);
+    copy_all(CL_MEM_HOST);
     size_t runs = 0;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && get(keys, bytes, end) == get(keys, bytes, i); end++)
@@ -254,7 +254,7 @@ static void sums_by_key_match_loops(void **state)
     for (enum arrays_type type = ARRAYS_FLOAT; type <= ARRAYS_LONG; type++)
         for (size_t k = 0; k < 2 * SIZES && has_type(type); k++) {
             sorter = sorters[k % SORTERS];
-            compare_runs(type % 2 ? 8 : 4, type, sizes[k / 2]);
+            check_runs(type % 2 ? 8 : 4, type, sizes[k / 2]);
         }
 }
 
@@ -264,9 +264,9 @@ static void compare_bins(const struct arrays_histogram_job *job, const uint32_t 
 {
     for (cl_uint b = 0; b <= job->nbins; b++)
         job->bins[b] = 77;
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
     works(arrays_histogram(sorter, job));
-    sync_all(CL_MEM_HOST);
+    copy_all(CL_MEM_HOST);
     for (cl_uint b = 0; b < job->nbins; b++)
         assert_int_equal(job->bins[b], expected[b]);
     assert_int_equal(job->bins[job->nbins], 77);
@@ -428,7 +428,7 @@ static void select_rejects_bad_jobs(void **state)
                                            .most = 100};
     struct arrays_select_job job = good;
     uint64_t own[4] = {0};
-    sync_all(CL_MEM_DEVICE);
+    copy_all(CL_MEM_DEVICE);
 #define refuse(code, ...)                                                                          \
     do {                                                                                           \
         job = good;                                                                                \
@@ -514,7 +514,7 @@ static void host_of_cpu_used_no_kernel(void **state)
         assert_string_equal(arrays_sorter_shape(sorters[0]), "");
 }
 
-static int set_up(void **state)
+static int open_select(void **state)
 {
     (void)state;
     cp = stddev;
@@ -535,7 +535,7 @@ static int set_up(void **state)
     return setup_done(all && number);
 }
 
-static int tear_down(void **state)
+static int close_select(void **state)
 {
     (void)state;
     for (int i = 0; i < SORTERS; i++)
@@ -559,5 +559,5 @@ int main(void)
         cmocka_unit_test(select_rejects_bad_jobs),
         cmocka_unit_test(host_of_cpu_used_no_kernel),
     };
-    return cmocka_run_group_tests_name("select", tests, set_up, tear_down);
+    return cmocka_run_group_tests_name("select", tests, open_select, close_select);
 }

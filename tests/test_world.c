@@ -325,7 +325,7 @@ struct seen_by { /* the devices of each rank, and those it gets: "ab" are the fi
     const char *host[4], *sees[4], *gets[4];
 };
 
-static int divide_devices(struct rank_run *r)
+static int give_devices(struct rank_run *r)
 {
     const struct seen_by *s = r->arg;
     cl_device_id ids[2];
@@ -358,11 +358,11 @@ static void world_devices_are_divided(void **state)
         {2, 1, {"x", "x"}, {"a", "a"}, {"a", "a"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ranks_work(cases[i].size, divide_devices,
+        ranks_work(cases[i].size, give_devices,
                    (struct ranks_how){.hosts = cases[i].host, .arg = (void *)(uintptr_t)&cases[i]});
     static const struct seen_by few = {3, 0, {"y", "x", "x"}, {"a", "a", "a"}, {"a", "a", "a"}};
     struct rank_run runs[MOST_RANKS];
-    ranks_run(3, divide_devices,
+    ranks_run(3, give_devices,
               (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few}, runs);
     for (int r = 0; r < 3; r++)
         if (runs[r].status == 0 ||

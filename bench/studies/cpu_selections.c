@@ -33,7 +33,7 @@ static uint8_t *flags, *bytes;
 static cl_uint bins[WAYS][BINS];
 static struct thread_pool *pool;
 
-static uint64_t random_bits(size_t i)
+static uint64_t draw_bits(size_t i)
 {
     uint64_t z = (uint64_t)(i + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -81,7 +81,7 @@ static void openmp_select(int which)
     }
 }
 
-static void plain_by_key(int which)
+static void loop_by_key(int which)
 {
     size_t runs = 0;
     (void)which;
@@ -95,7 +95,7 @@ static void plain_by_key(int which)
     number[PLAIN] = runs;
 }
 
-static size_t bin_of(int which, size_t i)
+static size_t even_bin(int which, size_t i)
 {
     return which == BYTES ? bytes[i]
                           : (uint64_t)(range[i] - LOWEST) * BINS / (uint64_t)(HIGHEST - LOWEST);
@@ -105,7 +105,7 @@ static void plain_histogram(int which)
 {
     memset(bins[PLAIN], 0, sizeof bins[PLAIN]);
     for (size_t i = 0; i < n; i++)
-        bins[PLAIN][bin_of(which, i)]++;
+        bins[PLAIN][even_bin(which, i)]++;
 }
 
 static void openmp_histogram(int which)
@@ -116,7 +116,7 @@ static void openmp_histogram(int which)
         cl_uint own[BINS] = {0};
 #pragma omp for
         for (size_t i = 0; i < n; i++)
-            own[bin_of(which, i)]++;
+            own[even_bin(which, i)]++;
 #pragma omp critical
         for (size_t b = 0; b < BINS; b++)
             bins[OPENMP][b] += own[b];
@@ -144,19 +144,19 @@ static void host_work(int which)
         arrays_histogram_host(&pool, &histogram);
 }
 
-static double now(void)
+static double seconds_since_start(void)
 {
     struct timespec t;
     clock_gettime(pool && pool->threads ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-static int less(const void *a, const void *b)
+static int faster_run(const void *a, const void *b)
 {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-static void check(int which, int way)
+static void check_selection(int which, int way)
 {
     const bool right =
         which >= BYTES
@@ -174,7 +174,7 @@ static void bench_case(int which, int rounds)
     static const char *const names[] = {"select.32", "unique.32", "by_key.32", "histogram.bytes",
                                         "histogram.256"};
     void (*const ways[WAYS])(int) = {which < BY_KEY    ? plain_select
-                                     : which == BY_KEY ? plain_by_key
+                                     : which == BY_KEY ? loop_by_key
                                                        : plain_histogram,
                                      which < BY_KEY    ? openmp_select
                                      : which == BY_KEY ? NULL
@@ -184,17 +184,17 @@ static void bench_case(int which, int rounds)
     for (int way = 0; way < WAYS; way++)
         if (ways[way]) {
             ways[way](which);
-            check(which, way);
+            check_selection(which, way);
         }
     for (int r = 0; r < rounds; r++)
         for (int way = 0; way < WAYS; way++) {
-            const double start = now();
+            const double start = seconds_since_start();
             if (ways[way])
                 ways[way](which);
-            t[way][r] = now() - start;
+            t[way][r] = seconds_since_start() - start;
         }
     for (int way = 0; way < WAYS; way++)
-        qsort(t[way], (size_t)rounds, sizeof t[way][0], less);
+        qsort(t[way], (size_t)rounds, sizeof t[way][0], faster_run);
     printf("{\"case\": \"%s\", \"n\": %zu, \"plain_us\": %.4g, ", names[which], n,
            t[PLAIN][rounds / 2]);
     if (ways[OPENMP])
@@ -223,8 +223,8 @@ int main(int argc, char **argv)
         for (int way = 0; way < WAYS; way++)
             out[way] = array_of(4), sums[way] = array_of(4);
         for (size_t i = 0; i < n; i++) {
-            const uint64_t r = random_bits(i);
-            x[i] = (uint32_t)((i + random_bits(i / RUN) % RUN) / RUN);
+            const uint64_t r = draw_bits(i);
+            x[i] = (uint32_t)((i + draw_bits(i / RUN) % RUN) / RUN);
             values[i] = (float)(r % 100);
             flags[i] = r >> 40 & 1;
             bytes[i] = (uint8_t)r;
