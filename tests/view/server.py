@@ -1028,16 +1028,18 @@ async def refusals_are_all_sent():
 
 
 async def interrupt_before_start_keeps_files():
-    """Ctrl-C before the first step, while the run waits for a viewer or is paused, leaves an older
-    output as it was."""
+    """Ctrl-C before the first step, while the run waits for a viewer or is paused, leaves older
+    outputs as they were, also the first file of a series."""
     if not have_device():
         return
-    for program in (["nbody", "--ic", "figure8", "--steps", "300", "-o", "a.tab"], ["life", "--size", "64", "-n", "300", "-o", "a.rle"],
-                    ["nbody", "--ic", "figure8", "--steps", "300", "--csv", "a.csv"]):
+    bodies, life = ["nbody", "--ic", "figure8", "--steps", "300"], ["life", "--size", "64", "-n", "300"]
+    for program in ([*bodies, "-o", "a.tab"], [*life, "-o", "a.rle"], [*bodies, "--csv", "a.csv"], [*bodies, "--frames", "3", "-o", "a.png"],
+                    [*life, "--frames", "3", "-o", "a.png"], [*bodies, "--snapshots", "1", "-o", "a-%02d.tab"]):
         for viewed in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 name = os.path.join(folder, program[-1])
-                with open(name, "w") as f:
+                first = name.replace("%02d", "00").replace("a.png", "a-0001.png")
+                with open(first, "w") as f:
                     f.write("older\n")
                 with Terminal(folder, STDCL, *program[:-1], name, "--view", "--no-browser") as job:
                     if viewed:
@@ -1053,8 +1055,9 @@ async def interrupt_before_start_keeps_files():
                         assert job.process.wait(PATIENCE) == 130
                     job.read(1)
                     assert ("is kept" if viewed else "no file was written") in job.said, job.said
-                with open(name) as f:
+                with open(first) as f:
                     assert f.read() == "older\n", program
+                assert [n for n in os.listdir(folder) if n.startswith("a")] == [os.path.basename(first)], os.listdir(folder)
 
 
 async def interrupted_wait_reports():
