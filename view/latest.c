@@ -31,6 +31,8 @@ static void take_state(struct latest *s, struct view *v)
         free(s->profiles);
         s->profiles = strdup(v->profiles);
         s->profiles_shown = v->profiles_shown;
+        if (v->recording)
+            recording_text(v->recording, s->profiles);
     }
     if (s->said != v->said) {
         s->said = v->said;
