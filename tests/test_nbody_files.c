@@ -586,12 +586,12 @@ static void nbody_command_widens_frame(void **unused)
         (strstr(err, "gnuplot") || strstr(err, "libpng")))
         skip();
     load_nbody_file("w.svg", out, sizeof out);
-    assert_non_null(strstr(out, "> 10<"));
+    assert_non_null(strstr(out, ">10<"));
     nbody_succeeds("-i apart.tab --until 9 --dt 0.1 --frames 4 -o w.png --figure w.svg -q "
                    "--extent 3");
     load_nbody_file("w.svg", out, sizeof out);
-    assert_null(strstr(out, "> 10<"));
-    assert_non_null(strstr(out, "> 1<"));
+    assert_null(strstr(out, ">10<"));
+    assert_non_null(strstr(out, ">1<"));
 }
 
 /* --units sets the G of a file that has none. A different G and models are refused. */
