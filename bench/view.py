@@ -1,6 +1,5 @@
 """view.py - what viewers cost a run: its steps a second while one looks, or eight of whom one never reads, against those while nobody does.
 
-    make -C build view_clock
     /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock nbody -n 2^20 --method tree --steps 1000000000
     /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock life --size 65536 --generations 1000000000000
 
