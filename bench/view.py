@@ -110,7 +110,7 @@ async def measure(options, command, clock):
             else {"type": "want", "points": {"count": int(float(options["count"])), "colour": "speed"}})
     process = subprocess.Popen([*command, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True, env={**os.environ, "STDCL_VIEW_CLOCK": clock},
                                preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(options["run-on"]))) if options["run-on"] else None)
-    link = process.stderr.readline().split("look at ")[1].strip()
+    link = process.stderr.readline().split("view at ")[1].strip()
     if options["viewers-on"]:
         os.sched_setaffinity(0, cpus_of(options["viewers-on"]))
     numbers, seconds, any_time = [int(n) for n in options["viewers"].split(",")], float(options["seconds"]), random.Random(1)

@@ -806,7 +806,7 @@ static void view_recording_makes_page(void **state)
         assert_int_equal(at[6], '#'); /* nothing outside of it */
     assert_non_null(strstr(page, "default-src 'none'"));
     assert_non_null(strstr(page, "class=\"recording\">U1REQ0xWVz")); /* STDCLVW1 in base64 */
-    assert_true(size > all.used * 4 / 3 && size < all.used * 4 / 3 + 200000);
+    assert_true(size > all.used * 4 / 3 && size < all.used * 4 / 3 + 150000);
     free(page);
     bytes_free(&all);
 }
