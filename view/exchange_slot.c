@@ -27,7 +27,7 @@ static bool is_repeated(const struct shown *now, const struct shown *before)
            !(now->at.time < before->at.time || now->at.time > before->at.time) &&
            now->states == before->states && region_same(r, &before->region[0]) &&
            (r->width || now->first.used == before->first.used) && size <= before->first.used &&
-           memcmp(now->first.at, before->first.at, size) == 0;
+           (size == 0 || memcmp(now->first.at, before->first.at, size) == 0);
 }
 
 bool slot_take(struct exchange_slot *box, struct shown *shown)

@@ -286,7 +286,7 @@ char *recording_profiles(view_recording *r, size_t frame, size_t *shown)
         return NULL;
     *shown = k;
     json_t *text = fetch_text(r, r->profile[k - 1].at, r->profile[k - 1].size);
-    char *copy = are_profiles(text) ? json_dumps(text, JSON_COMPACT) : NULL;
+    char *copy = are_profiles(text) ? strndup((const char *)r->record.at, r->record.used) : NULL;
     json_decref(text);
     return copy;
 }

@@ -384,7 +384,7 @@ DOCUMENTATION = {
     "view_show_cells": 'Show all requested rectangles at one time. population: of the whole grid; UINT64_MAX: unknown.',
     "view_show_grid": "Show a table's values row by row; NAN: no value.",
     "view_show_points": 'Show the first `count` bodies of view_sample_order; vel may be NULL.\n\npath: the bodies at `instants` times since the last frame, in increasing order: count positions\nat each time, path[i * count + k] of body k at path_time[i]. Viewers draw the trails of at most\nVIEW_NAMED bodies with a known constant of gravity through them; the path of more bodies is\nignored. At most VIEW_INSTANTS (EINVAL). 0: frames alone are the trails.',
-    "view_show_profiles": 'Show n distributions, at most VIEW_PROFILES, of one time, as small plots; they replace the former\nones. Not recorded. EINVAL: too many; ENOMEM.',
+    "view_show_profiles": 'Show n distributions, at most VIEW_PROFILES, of one time, as small plots; they replace the former\nones. EINVAL: too many; ENOMEM.',
     "view_show_recorded": "Show a frame of a recording in a view opened with `replay`; the first call also sends the plots'\nrows. EINVAL: the frame is damaged.",
     "view_tokens": 'Return the secrets of both links, 64 hexadecimal digits, for `tokens` of a later view: whoever\nknows them can connect. "" without a server. Owned by the view.',
     "view_tunnel": 'Return the command that makes the link work from another machine: "ssh -N -L 8080:127.0.0.1:8080\nnode17". Owned by the view.',

@@ -1277,7 +1277,7 @@ def check_profile(profile, sizes, weights, volume):
 
 
 async def profiles_match_bodies():
-    """The distributions of a recording, as a replay shows them, are those of the bodies in a file of the same time."""
+    """The distributions of a recording, as a replay shows them, agree with the bodies in a file of this time."""
     if not have_device():
         return
     with tempfile.TemporaryDirectory() as folder:

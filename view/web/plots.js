@@ -96,7 +96,7 @@ export class Plots {
     for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
 
-  // The ends of names of files, and their texts: the rows, and the distributions, whose columns are others.
+  // Suffix and text of each file: the rows, and the distributions, which have different columns.
   csvFiles() {
     return [["csv", this.table.csv()], ["distributions.csv", this.profiles.csv()]].filter(([, text]) => text);
   }
