@@ -311,7 +311,7 @@ static int cells_of_rectangle(const struct life_cells *from, struct identify_cel
     return to->cell ? 0 : -1;
 }
 
-static long long *coordinate(struct identify_cell *cell, bool vertical)
+static long long *cell_coordinate(struct identify_cell *cell, bool vertical)
 {
     return vertical ? &cell->y : &cell->x;
 }
@@ -325,7 +325,7 @@ static bool join_across_edge(struct separation *s, size_t root, long long side, 
     s->sorter.no_memory |= !taken;
     for (size_t i = root; i < s->cells->n && taken; i++)
         if (s->parent[i] == root) {
-            const long long at = *coordinate(&s->cells->cell[i], vertical);
+            const long long at = *cell_coordinate(&s->cells->cell[i], vertical);
             taken[at] = true;
             first = at < first ? at : first;
             last = at > last ? at : last;
@@ -337,8 +337,8 @@ static bool join_across_edge(struct separation *s, size_t root, long long side, 
     if (first + side - last > NEAR)
         return true;
     for (size_t i = root; i < s->cells->n && end < last; i++)
-        if (s->parent[i] == root && *coordinate(&s->cells->cell[i], vertical) <= end)
-            *coordinate(&s->cells->cell[i], vertical) += side;
+        if (s->parent[i] == root && *cell_coordinate(&s->cells->cell[i], vertical) <= end)
+            *cell_coordinate(&s->cells->cell[i], vertical) += side;
     return end < last;
 }
 

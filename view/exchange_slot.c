@@ -19,7 +19,7 @@ void slot_publish(struct exchange_slot *box)
 }
 
 /* True if a state at the end was shown before. The first rectangle of cells is the recorded one. */
-static bool is_repeated(const struct shown *now, const struct shown *before)
+static bool shown_is_repeated(const struct shown *now, const struct shown *before)
 {
     const struct view_region *const r = &now->region[0];
     const size_t size = r->width ? view_cells_bytes(r, now->states) : now->first.used;
@@ -35,7 +35,7 @@ bool slot_take(struct exchange_slot *box, struct shown *shown)
     if (!atomic_load_explicit(&box->full, memory_order_acquire))
         return false;
     const uint32_t sequence = shown->sequence;
-    box->shown.repeated = is_repeated(&box->shown, shown);
+    box->shown.repeated = shown_is_repeated(&box->shown, shown);
     const struct shown before = *shown;
     *shown = box->shown;
     box->shown = before;
