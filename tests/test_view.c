@@ -787,6 +787,43 @@ static void view_recordings_of_one_name_stay_whole(void **state)
     assert_int_equal(frames_of(file), 1);
 }
 
+/* A frame has the distributions recorded with it. No changed byte of the file makes reading them
+ * fail. */
+static void view_recording_has_distributions(void **state)
+{
+    const double edge[] = {0, 1, 3}, value[] = {0.5, 0.25};
+    const struct view_profile profile = {
+        .title = "density", .x = "radius", .unit = "pc", .bins = 2, .edge = edge, .value = value};
+    char file[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("distributions.view"));
+    view *v = open_recorder(file);
+    show_one_body(v, 0);
+    assert_int_equal(view_show_profiles(v, 2.5, 1, &profile), 0);
+    assert_int_equal(view_close(v), 0);
+    size_t size = 0, shown = 0;
+    char *bytes = bytes_of(file, &size);
+    view_recording *r = recording_read(bytes, size);
+    assert_non_null(r);
+    char *text = recording_profiles(r, 0, &shown);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"time\":2.5"));
+    assert_non_null(strstr(text, "\"edge\":[0.0,1.0,3.0]"));
+    assert_null(recording_profiles(r, 0, &shown)); /* they are shown already */
+    view_recording_close(r);
+    free(text);
+    for (size_t i = 8; i < size; i++) {
+        const char whole = bytes[i];
+        bytes[i] ^= 0x21;
+        shown = 0;
+        if ((r = recording_read(bytes, size)))
+            free(recording_profiles(r, 0, &shown));
+        view_recording_close(r);
+        bytes[i] = whole;
+    }
+    free(bytes);
+}
+
 static void view_recording_makes_page(void **state)
 {
     struct bytes all = record_frames(in_folder("page.view"), 3);
@@ -1341,6 +1378,7 @@ int main(void)
         cmocka_unit_test(view_recording_survives_truncation_while_open),
         cmocka_unit_test(view_recording_appears_whole_or_not_at_all),
         cmocka_unit_test(view_recordings_of_one_name_stay_whole),
+        cmocka_unit_test(view_recording_has_distributions),
         cmocka_unit_test(view_recording_makes_page),
         cmocka_unit_test(view_page_refuses_damaged_pictures),
         cmocka_unit_test(view_rejects_bad_options),
