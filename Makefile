@@ -2,6 +2,7 @@
 #   PREFIX=/usr/local  DESTDIR=    where `make install` installs
 #   PYTHON_SITE=FOLDER             where `make install` installs the Python package, if given
 #   BUILD=build                    the build folder; one for each compiler you use
+#   PYTHON=/usr/bin/python3        the Python of `make site`, which has the module markdown
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
 #   MPICC=mpicc                    the compiler of the MPI that `make mpi` builds the plugin for
@@ -11,6 +12,7 @@ BUILD = build
 PREFIX = /usr/local
 MINUTES = 30
 MPICC = mpicc
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 JOBS = $(shell getconf _NPROCESSORS_ONLN)
 # Tests at once: one that waits leaves its processor to another.
 TESTS = $(shell expr $(JOBS) + 1)
@@ -87,7 +89,7 @@ options: $(BUILD)/Makefile ## rewrite docs/options.md after an option has change
 
 site: $(BUILD)/Makefile ## the documentation as a web site in $(BUILD)/site, without a network (mkdocs, mandoc)
 	@+$(COMPILE) $(BUILD) pages >/dev/null
-	@/usr/bin/env python3 -B tools/site/make.py . $(BUILD) $(BUILD)/site
+	@"$(PYTHON)" -B tools/site/make.py . $(BUILD) $(BUILD)/site
 
 deps: ## install the packages that are missing, if any, for building all and `make test`
 	@BUILD=$(BUILD) tools/deps.sh

@@ -1,6 +1,5 @@
 """view.py - what viewers cost a run: its steps a second while one looks, or eight of whom one never reads, against those while nobody does.
 
-    make -C build view_clock
     /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock nbody -n 2^20 --method tree --steps 1000000000
     /usr/bin/python3 bench/view.py [OPTIONS] build/bench/view_clock life --size 65536 --generations 1000000000000
 
@@ -111,7 +110,7 @@ async def measure(options, command, clock):
             else {"type": "want", "points": {"count": int(float(options["count"])), "colour": "speed"}})
     process = subprocess.Popen([*command, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True, env={**os.environ, "STDCL_VIEW_CLOCK": clock},
                                preexec_fn=(lambda: os.sched_setaffinity(0, cpus_of(options["run-on"]))) if options["run-on"] else None)
-    link = process.stderr.readline().split("look at ")[1].strip()
+    link = process.stderr.readline().split("view at ")[1].strip()
     if options["viewers-on"]:
         os.sched_setaffinity(0, cpus_of(options["viewers-on"]))
     numbers, seconds, any_time = [int(n) for n in options["viewers"].split(",")], float(options["seconds"]), random.Random(1)

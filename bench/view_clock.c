@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/life_job.h"
+#include "cli/life_plane.h"
 #include "cli/nbody_job.h"
 #include "core/clock.h"
 

@@ -93,9 +93,20 @@ static void list_objects(const struct life_job *job, const struct life_identity 
     free(count);
 }
 
+/* Write the rule, with the size of a torus. */
+static void write_rule(const struct life_job *job, char *rule, size_t size)
+{
+    const int length = (int)strcspn(job->rule, ":");
+    if (life_bounds_of(job->engine_of_run) == LIFE_TORUS)
+        snprintf(rule, size, "%.*s:T%zu,%zu", length, job->rule, life_width(job->engine_of_run),
+                 life_height(job->engine_of_run));
+    else
+        snprintf(rule, size, "%.*s", length, job->rule);
+}
+
 void life_objects_show(struct life_job *job, uint64_t population)
 {
-    char rule[LIFE_RULE_TEXT], names[VIEW_OBJECTS_BYTES] = "";
+    char rule[LIFE_RULE_TEXT + 48], names[VIEW_OBJECTS_BYTES] = "";
     struct life_cells cells;
     uint64_t others;
     const double now = seconds_now();
@@ -103,7 +114,7 @@ void life_objects_show(struct life_job *job, uint64_t population)
         (!job->window.agreed.paused && now < job->named + NAMED_SECONDS))
         return;
     job->named = now;
-    snprintf(rule, sizeof rule, "%.*s", (int)strcspn(job->rule, ":"), job->rule);
+    write_rule(job, rule, sizeof rule);
     if (population > 0 && population <= NAMED_CELLS && get_cells(job, &cells)) {
         struct life_identity *id = life_identify_cells(rule, &cells, &others);
         if (id)

@@ -318,7 +318,10 @@ int life_output_finish(struct life_job *job)
     struct life_pattern p = {0};
     int status = CLI_DONE;
     const bool at_start = job->interrupted && life_job_generation(job) == job->started;
-    if (job->interrupted && !at_start && job->outputs.frames_done < job->outputs.frames) {
+    if (at_start && job->outputs.frames && !job->outputs.frames_done) {
+        cli_outputs_keep_older_frames(&job->outputs);
+        status = life_output_frame(job);
+    } else if (job->interrupted && !at_start && job->outputs.frames_done < job->outputs.frames) {
         status = life_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
     }

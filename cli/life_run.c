@@ -174,10 +174,11 @@ static int visit_after_batch(struct life_job *job, uint64_t at)
 static int run_generations(struct life_job *job)
 {
     uint64_t batch = FIRST_BATCH, at = 0;
-    int status = write_due_frames(job);
+    int status = life_view_visit(job);
     if (status != CLI_DONE)
         return status;
-    if ((status = life_view_visit(job)) != CLI_DONE)
+    /* An interruption before the first generation keeps older pictures (life_output_finish). */
+    if (!cli_ranks_interrupted(false) && (status = write_due_frames(job)) != CLI_DONE)
         return status;
     life_balance_begin(job);
     while (at < stop_generation(job) && !job->period && !cli_ranks_interrupted(false)) {

@@ -145,6 +145,9 @@ int nbody_camera_prepare(struct nbody_job *job)
 {
     struct nbody_groups *g = &job->groups;
     size_t bodies = 0;
+    if (job->osculating && job->n > NBODY_MOST_PATHS)
+        return cli_wrong("--osculating: there are %zu bodies; orbits of up to %d are drawn", job->n,
+                         NBODY_MOST_PATHS);
     if (job->colour_by != PICTURE_BY_GROUP)
         return CLI_DONE;
     if (g->n == 0)
@@ -269,8 +272,14 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
     double centre[3] = {0};
     *s = select_shown(job);
     const size_t most = job->trails * nbody_path_parts(job),
-                 last = job->path.n < most ? job->path.n : most, points = s->own ? 0 : last;
-    s->places = points ? job->path.pos + (job->path.n - points) * s->n : NULL;
+                 last = job->path.n < most ? job->path.n : most,
+                 points = s->own            ? 0
+                          : job->osculating ? NBODY_ORBIT_POINTS
+                                            : last;
+    s->orbits = job->osculating && !s->own;
+    s->places = s->orbits ? nbody_osculating_points(job)
+                : points  ? job->path.pos + (job->path.n - points) * s->n
+                          : NULL;
     job->picture.by = (enum picture_colour_by)job->colour_by;
     job->picture.value = s->speed;
     job->picture.group = s->group;
@@ -300,6 +309,8 @@ void nbody_scene_close(struct nbody_scene *s)
         free(s->seen);
     if (s->path != s->places)
         free(s->path);
+    if (s->orbits)
+        free(s->places);
     if (s->own) {
         free(s->mass);
         free(s->pos);

@@ -40,6 +40,7 @@ struct nbody_scene {
     uint8_t *group;                 /* NULL: hue does not show it */
     double (*pos)[3], (*places)[3]; /* the positions and points as they are */
     bool own;                       /* mass and pos are owned */
+    bool orbits;                    /* places are osculating orbits, owned */
 };
 
 /* Functions that return int return an exit status, after printing a message. */

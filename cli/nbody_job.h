@@ -92,7 +92,8 @@ struct nbody_job {
     struct nbody_camera camera;
     int colour_by; /* enum picture_colour_by */
     struct nbody_groups groups;
-    size_t trails; /* points of a path drawn */
+    size_t trails;   /* points of a path drawn */
+    bool osculating; /* draw osculating orbits instead of paths */
 
     /* Results and state of the run. */
     /* Positions and velocities as of the last visit. With several ranks each may hold a slice of

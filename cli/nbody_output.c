@@ -261,13 +261,13 @@ static int write_forces(struct nbody_job *job, struct cli_output *o)
     return status;
 }
 
-static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
+static int finish_nbody_output(struct nbody_job *job, struct cli_output *o, bool at_start)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
         return nbody_bodies_write(job, &job->bodies, nbody_steps(job->engine), o);
     case CLI_OUTPUT_SERIES:
-        return nbody_series_end(job);
+        return nbody_series_end(job, at_start);
     case CLI_OUTPUT_PICTURE:
         return job->outputs.frames ? CLI_DONE : draw_current_bodies(job, o->file);
     case CLI_OUTPUT_FILM:
@@ -290,8 +290,12 @@ int nbody_output_finish(struct nbody_job *job)
         (status = nbody_bodies_fetch(job)) != CLI_DONE)
         return status;
     const bool at_start = job->interrupted && job->total > 0 && nbody_steps(job->engine) == 0;
-    if ((job->interrupted || *job->stopped) && !at_start &&
-        job->outputs.frames_done < job->outputs.frames) {
+    if (at_start && job->outputs.frames && !job->outputs.frames_done) {
+        cli_outputs_keep_older_frames(&job->outputs);
+        if ((status = nbody_output_frame(job)) != CLI_DONE)
+            return status;
+    } else if ((job->interrupted || *job->stopped) && !at_start &&
+               job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
         if (status != CLI_DONE)
@@ -301,7 +305,7 @@ int nbody_output_finish(struct nbody_job *job)
         struct cli_output *o = &job->outputs.item[i];
         if (o->left_out || cli_output_keeps_older(o, at_start))
             continue;
-        cli_outputs_keep_status(&job->outputs, o, finish_nbody_output(job, o));
+        cli_outputs_keep_status(&job->outputs, o, finish_nbody_output(job, o, at_start));
     }
     cli_outputs_keep_older(&job->figures, at_start);
     cli_outputs_keep_status(&job->outputs, NULL, nbody_figures_draw(job));

@@ -64,8 +64,10 @@ int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index
 int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b,
                               size_t step); /* write these bodies as the next snapshot */
 bool nbody_series_lacks(const struct nbody_job *job,
-                        size_t step);        /* true if no snapshot is of this step */
-int nbody_series_end(struct nbody_job *job); /* write the last snapshot, if not yet written */
+                        size_t step); /* true if no snapshot is of this step */
+/* Write the last snapshot, if not yet written; keep an older series if the run was interrupted
+ * `at_start`. */
+int nbody_series_end(struct nbody_job *job, bool at_start);
 void nbody_series_report(const struct nbody_job *job, FILE *fp);
 void nbody_series_free(struct nbody_job *job);
 

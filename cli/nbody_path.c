@@ -19,12 +19,11 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST_PATHS = 64 };
-
 size_t nbody_path_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->total / NBODY_PATH_POINTS + 1;
-    return job->n <= MOST_PATHS && job->trails && nbody_camera_is_used(job)
+    return job->n <= NBODY_MOST_PATHS && job->trails && !job->osculating &&
+                   nbody_camera_is_used(job)
                ? step + (every - step % every)
                : SIZE_MAX;
 }

@@ -8,7 +8,11 @@
 
 #include <stddef.h>
 
-enum { NBODY_PATH_POINTS = 1000 }; /* most fetches of a run */
+enum {
+    NBODY_MOST_PATHS = 64,    /* bodies with a path */
+    NBODY_PATH_POINTS = 1000, /* most fetches of a run */
+    NBODY_ORBIT_POINTS = 361
+};
 
 /* Step of the next point of the run; SIZE_MAX: none. */
 size_t nbody_path_next(const struct nbody_job *job, size_t step);
@@ -29,5 +33,12 @@ int nbody_path_add(struct nbody_job *job);
  * of Hermite. If the body turns too far in the time h, the point lies on the straight line. */
 void nbody_path_point(const double from[3], const double to[3], const double from_velocity[3],
                       const double to_velocity[3], double h, double s, double point[3]);
+
+/* ---- nbody_osculating.c ---- */
+
+/* NBODY_ORBIT_POINTS points of each body's osculating orbit about the heaviest body, in the order
+ * of job->path.pos: all bodies at the first point, at the second, and so on. A body without a
+ * closed orbit stays at its position. Free the result. */
+double (*nbody_osculating_points(const struct nbody_job *job))[3];
 
 #endif

@@ -99,6 +99,9 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
                    : nbody_path_next(job, step - 1) == step) &&
         (status = nbody_path_add(job)) != CLI_DONE)
         return status;
+    /* An interruption before the first step keeps older files (nbody_output_finish). */
+    if (step == 0 && cli_ranks_interrupted(false))
+        return CLI_DONE;
     while (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job))
         if ((status = nbody_output_frame(job)) != CLI_DONE)
             return status;
@@ -219,12 +222,12 @@ static int step_and_visit(struct nbody_job *job, size_t step, size_t batch)
 static int step_to_end(struct nbody_job *job)
 {
     size_t wanted = job->batch ? job->batch : FIRST_BATCH;
-    int status = job->resumed ? add_resumed_row(job) : visit_outputs(job, 0);
+    int status = nbody_view_visit(job);
     if (status != CLI_DONE)
         return status;
-    if ((status = nbody_checkpoint_begin(job)) != CLI_DONE)
+    if ((status = job->resumed ? add_resumed_row(job) : visit_outputs(job, 0)) != CLI_DONE)
         return status;
-    if ((status = nbody_view_visit(job)) != CLI_DONE)
+    if ((status = nbody_checkpoint_begin(job)) != CLI_DONE)
         return status;
     if ((status = nbody_collide_begin(job)) != CLI_DONE)
         return status;

@@ -199,17 +199,31 @@ bool nbody_series_lacks(const struct nbody_job *job, size_t step)
     return job->series_n && (s->n == 0 || s->file[s->n - 1].step != step);
 }
 
-int nbody_series_end(struct nbody_job *job)
+/* True if an older series keeps its place, by its first file. Collective. */
+static bool older_series_is_kept(const struct nbody_job *job, bool at_start)
 {
-    return nbody_series_lacks(job, nbody_steps(job->engine)) ? nbody_series_write(job) : CLI_DONE;
+    char *first = at_start ? series_name(job->series[0].pattern, 0) : NULL;
+    const char *name = first;
+    struct cli_strings names = {.n = first != NULL, .item = &name};
+    cli_outputs_keep_older(&names, at_start);
+    free(first);
+    return at_start && !names.n;
+}
+
+int nbody_series_end(struct nbody_job *job, bool at_start)
+{
+    if (!nbody_series_lacks(job, nbody_steps(job->engine)) || older_series_is_kept(job, at_start))
+        return CLI_DONE;
+    return nbody_series_write(job);
 }
 
 void nbody_series_report(const struct nbody_job *job, FILE *fp)
 {
     for (size_t i = 0; i < job->series_n; i++) {
         const struct series *s = &job->series[i];
-        char *first = series_name(s->pattern, 0),
-             *last = series_name(s->pattern, s->n ? s->n - 1 : 0);
+        if (!s->n)
+            continue;
+        char *first = series_name(s->pattern, 0), *last = series_name(s->pattern, s->n - 1);
         char *index = series_companion(s->pattern, ".csv");
         fprintf(fp, "%-14s%s ... %s, with %s\n", "snapshots", first ? first : "", last ? last : "",
                 index ? index : "");

@@ -270,14 +270,30 @@ bool cli_output_keeps_older(struct cli_output *o, bool at_start)
     return true;
 }
 
+/* True if there is a regular file of this name. */
+static bool file_exists(const char *file)
+{
+    struct stat old;
+    return stat(file, &old) == 0 && S_ISREG(old.st_mode);
+}
+
+void cli_outputs_keep_older_frames(struct cli_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        struct cli_output *o = &outputs->item[i];
+        char *first = picture_frame_name(o->file, 1);
+        if (first && cli_output_is_drawn(o) && !o->piped && !o->left_out)
+            o->left_out = older_is_kept(first, file_exists(first));
+        free(first);
+    }
+}
+
 void cli_outputs_keep_older(struct cli_strings *names, bool at_start)
 {
     size_t left = 0;
     for (size_t i = 0; i < names->n; i++) {
-        struct stat old;
         const char *file = names->item[i];
-        const bool older = at_start && stat(file, &old) == 0 && S_ISREG(old.st_mode);
-        if (!at_start || !older_is_kept(file, older))
+        if (!at_start || !older_is_kept(file, file_exists(file)))
             names->item[left++] = file;
     }
     names->n = left;

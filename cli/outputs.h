@@ -98,6 +98,10 @@ bool cli_output_keeps_older(struct cli_output *o, bool at_start);
  * names of older files from the list. Collective. */
 void cli_outputs_keep_older(struct cli_strings *names, bool at_start);
 
+/* cli_output_keeps_older for series of pictures: leave out a series if a file has the name of its
+ * first picture. Collective. */
+void cli_outputs_keep_older_frames(struct cli_outputs *outputs);
+
 /* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
  * a series comes from one run. */
 void cli_outputs_remove_stale(const struct cli_outputs *outputs);

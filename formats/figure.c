@@ -105,7 +105,9 @@ static void put_set(FILE *fp, const struct figure_set *set, size_t number, const
 static void put_set_style(FILE *fp, const struct figure_set *set, size_t number)
 {
     fprintf(fp, "$set%zu using 1:2%s with %s", number, set->value ? ":3" : "",
-            set->path ? "lines lw 1" : "points pt 7 ps 0.6");
+            set->path     ? "lines lw 1.5"
+            : set->n == 1 ? "points pt 7 ps 0.9"
+                          : "points pt 7 ps 0.6");
     if (set->value)
         fputs(" lc palette", fp);
     else
@@ -145,7 +147,7 @@ static void put_axes(FILE *fp, const struct figure *figure, const struct frame *
     fprintf(fp, "set size %s\nset xrange [%.12g:%.12g]\nset yrange [%.12g:%.12g]\n",
             figure->cells ? "noratio" : "ratio -1", figure->x[0], figure->x[1], figure->y[0],
             figure->y[1]);
-    fputs("set tics out nomirror\nset key outside right top\n", fp);
+    fputs("set tics out nomirror\nset key outside right top samplen 0.5\n", fp);
     if (figure->cells)
         put_cell_axes(fp, figure, frame);
 }

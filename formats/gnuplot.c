@@ -83,12 +83,15 @@ static void put_page(FILE *fp, const char *suffix, const struct gnuplot_page *pa
 {
     const char *ink = page->black ? "#dddddd" : "#000000";
     put_terminal(fp, suffix, page);
+    /* A minus is as wide as a plus. The usual format puts a blank before positive numbers, which
+     * moves them off their ticks. */
+    fputs("set encoding utf8\nset minussign\nset format xy '%h'\n", fp);
     gnuplot_put_label(fp, page, "title", page->title);
     gnuplot_put_label(fp, page, "xlabel", page->x_label);
     gnuplot_put_label(fp, page, "ylabel", page->y_label);
     fprintf(fp,
             "set border lc rgb '%s'\nset tics textcolor rgb '%s'\n"
-            "set key outside right noenhanced textcolor rgb '%s'\n"
+            "set key outside right noenhanced Left reverse samplen 2 textcolor rgb '%s'\n"
             "set datafile missing 'nan'\n",
             ink, ink, ink);
 }

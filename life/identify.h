@@ -20,6 +20,7 @@ struct identify_cells {
     struct identify_cell *cell;
     size_t n, room;
     long long left, top, right, bottom;
+    long long width, height; /* sides of the torus that the cells are on; 0: none */
 };
 void identify_cells_free(struct identify_cells *s);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,17 @@ static size_t cluster_root(size_t *parent, size_t i)
     return i;
 }
 
+/* Join cells i and j if they are within `near` columns of each other. */
+static void join_columns(const struct identify_cells *s, size_t *parent, size_t i, size_t j,
+                         int near)
+{
+    const long long apart = llabs(s->cell[j].x - s->cell[i].x);
+    if (apart > near && (!s->width || s->width - apart > near))
+        return;
+    const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
+    parent[a > b ? a : b] = a > b ? b : a;
+}
+
 /* Join cells within `near` columns and rows of each other: parent[i] of cell i. */
 static void join_near_cells(const struct identify_cells *s, size_t *parent, int near)
 {
@@ -48,10 +60,10 @@ static void join_near_cells(const struct identify_cells *s, size_t *parent, int 
         parent[i] = i;
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = i + 1; j < s->n && s->cell[j].y - s->cell[i].y <= near; j++)
-            if (llabs(s->cell[j].x - s->cell[i].x) <= near) {
-                const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
-                parent[a > b ? a : b] = a > b ? b : a;
-            }
+            join_columns(s, parent, i, j, near);
+    for (size_t i = s->n; s->height && i-- > 0 && s->cell[i].y + near >= s->height;)
+        for (size_t j = 0; j < i && s->cell[j].y + s->height - s->cell[i].y <= near; j++)
+            join_columns(s, parent, i, j, near);
 }
 
 uint64_t identify_components(const struct identify_cells *s)
@@ -113,6 +125,7 @@ static struct cluster cluster_box(const struct separation *s, size_t root)
             const struct identify_cell *p = &s->cells->cell[i];
             c.left = p->x < c.left ? p->x : c.left;
             c.right = p->x > c.right ? p->x : c.right;
+            c.top = p->y < c.top ? p->y : c.top;
             c.bottom = p->y > c.bottom ? p->y : c.bottom;
         }
     return c;
@@ -298,6 +311,43 @@ static int cells_of_rectangle(const struct life_cells *from, struct identify_cel
     return to->cell ? 0 : -1;
 }
 
+static long long *cell_coordinate(struct identify_cell *cell, bool vertical)
+{
+    return vertical ? &cell->y : &cell->x;
+}
+
+/* Put the parts of a cluster on both sides of a torus' edge together: the cells before the
+ * cluster's first gap move by the torus' `side`. False: the cluster surrounds the torus. */
+static bool join_across_edge(struct separation *s, size_t root, long long side, bool vertical)
+{
+    long long first = side, last = -1, end;
+    bool *taken = calloc((size_t)side + 1, sizeof *taken);
+    s->sorter.no_memory |= !taken;
+    for (size_t i = root; i < s->cells->n && taken; i++)
+        if (s->parent[i] == root) {
+            const long long at = *cell_coordinate(&s->cells->cell[i], vertical);
+            taken[at] = true;
+            first = at < first ? at : first;
+            last = at > last ? at : last;
+        }
+    end = first; /* of the part at the beginning of the torus */
+    for (long long at = first; at <= last && at - end <= NEAR && taken; at++)
+        end = taken[at] ? at : end;
+    free(taken);
+    if (first + side - last > NEAR)
+        return true;
+    for (size_t i = root; i < s->cells->n && end < last; i++)
+        if (s->parent[i] == root && *cell_coordinate(&s->cells->cell[i], vertical) <= end)
+            *cell_coordinate(&s->cells->cell[i], vertical) += side;
+    return end < last;
+}
+
+static bool is_joined(struct separation *s, size_t root)
+{
+    return !s->cells->width || (join_across_edge(s, root, s->cells->width, false) &&
+                                join_across_edge(s, root, s->cells->height, true));
+}
+
 /* Name each cluster by itself, and return the number of those that are no object. */
 static uint64_t name_clusters(struct separation *s)
 {
@@ -308,8 +358,9 @@ static uint64_t name_clusters(struct separation *s)
     for (size_t i = 0; i < s->cells->n; i++) {
         if (s->parent[i] != i)
             continue;
+        const bool joined = is_joined(s, i);
         struct cluster c = cluster_box(s, i);
-        if (see_spaceship(s, i, &c) || see_stationary(s, i, &c)) {
+        if (joined && (see_spaceship(s, i, &c) || see_stationary(s, i, &c))) {
             census_soup_counts(&s->sorter, 0);
         } else {
             census_soup_forgotten(&s->sorter);
@@ -319,13 +370,39 @@ static uint64_t name_clusters(struct separation *s)
     return others;
 }
 
+/* Split the rule of cells from their torus, if it names one. */
+static int split_rule_of_cells(const char *text, const struct life_cells *cells,
+                               char rule[LIFE_RULE_TEXT], struct identify_cells *now)
+{
+    enum life_bounds bounds;
+    size_t width, height;
+    if (snprintf(rule, LIFE_RULE_TEXT, "%s", text) >= LIFE_RULE_TEXT)
+        return clerror_set(EINVAL, "life: the rule '%.40s...' is too long", text);
+    if (life_bounds_split(rule, &bounds, &width, &height) < 0)
+        return -1;
+    if (!width)
+        return 0;
+    if (width != cells->width || height != cells->height)
+        return clerror_set(
+            EINVAL, "life: the grid of rule '%s' has %zu x %zu cells, but %zu x %zu are given",
+            text, width, height, cells->width, cells->height);
+    if (bounds == LIFE_TORUS) {
+        now->width = (long long)width;
+        now->height = (long long)height;
+    }
+    return 0;
+}
+
 struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
                                           uint64_t *others)
 {
     struct separation s = {.words = SMALL_WORDS, .longest = SHORT_PERIOD};
     struct identify_cells now = {.n = 0};
+    char alone[LIFE_RULE_TEXT];
+    if (split_rule_of_cells(rule, cells, alone, &now) < 0)
+        return NULL;
     struct life_identity *id = calloc(1, sizeof *id);
-    if (!id || census_rule_make(&s.rule, rule) < 0) {
+    if (!id || census_rule_make(&s.rule, alone) < 0) {
         free(id);
         return id ? NULL : (clerror_set(ENOMEM, "life: out of memory for an identity"), NULL);
     }

@@ -174,12 +174,13 @@ static int print_device(FILE *fp, const struct report *report, cl_uint dev, bool
 
 static void print_overlap(FILE *fp, const struct report *report)
 {
-    char text[256];
+    char text[256], overlap[32], busy[32];
+    text_number(overlap, 3, 1e-6 * (double)report->overlap);
+    text_number(busy, 3, 1e-6 * (double)report->busy);
     snprintf(
         text, sizeof text,
-        "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)",
-        1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
-        100 * percent_of((double)report->overlap, (double)report->busy));
+        "kernels of two or more devices ran at once for %s ms of the %s ms in which any did (%.1f%%)",
+        overlap, busy, 100 * percent_of((double)report->overlap, (double)report->busy));
     text_wrap(fp, text, 0, terminal_columns(fp));
     snprintf(
         text, sizeof text,

@@ -153,6 +153,9 @@ static void figure_svg_has_axes_bar_and_command(void **unused)
     contains_text(text, "y [au]");
     contains_text(text, "surface density [msun/au^2]");
     contains_text(text, "Earth's path");
+    contains_text(text, ">1<");
+    contains_text(text, ">\xe2\x88\x92"
+                        "1<"); /* U+2212 MINUS SIGN */
     contains_text(text, "0.01<");
     contains_text(text, "100<");
     contains_text(text, "<image ");
@@ -234,8 +237,8 @@ static void figure_names_offset_of_far_axes(void **unused)
     char *text = bytes_of(file, NULL);
     contains_text(text, "x [au] - 999999999999990<");
     contains_text(text, "y + 300000000000010<");
-    contains_text(text, "> 9.5<");
-    contains_text(text, "> 10<");
+    contains_text(text, ">9.5<");
+    contains_text(text, ">10<");
     free(text);
 }
 

@@ -313,7 +313,8 @@ static void life_command_writes_wide_planes(void **unused)
     assert_int_equal(system(text), 0);
     view_recording *r = view_recording_open(in_folder("wide.view"));
     ready(r);
-    for (size_t i = 0; i < 10; i++) /* each generation is a frame */
+    assert_int_equal(view_recording_frames(r), 10); /* each generation is a frame */
+    for (size_t i = 0; i < 10; i++)
         assert_true(view_recording_time(r, i) == (double)i);
     view_recording_close(r);
     put_text(in_folder("wide.lif"), "#Life 1.06\n0 0\n500000000000 1\n");

@@ -334,6 +334,7 @@ static void identify_cells_names_objects_as_they_are(void **unused)
     assert_int_equal(found, sizeof wanted / sizeof *wanted);
     assert_int_equal(others, 1);
     life_identity_free(id);
+    fails_null(EINVAL, life_identify_cells("B3/S23:T38,4", &cells, &others));
     fails_null(EINVAL, life_identify_cells("/2/3", &cells, &others));
     fails_null(EINVAL, life_identify_cells("B0/S8", &cells, &others));
     life_pattern_free(&p);
@@ -356,6 +357,36 @@ static void identify_cells_finds_no_object_that_explodes(void **unused)
     life_pattern_free(&p);
 }
 
+/* A block, a blinker, a glider and a line around a torus of 40 x 32 have the same names wherever
+ * the torus' edges cut them. */
+static void identify_cells_crosses_edges_of_a_torus(void **unused)
+{
+    static const struct {
+        int x, y;
+    } live[] = {{2, 2},  {3, 2},   {2, 3},   {3, 3},   {20, 4},  {21, 4},
+                {22, 4}, {11, 20}, {12, 21}, {10, 22}, {11, 22}, {12, 22}};
+    enum { WIDTH = 40, HEIGHT = 32, LINE = 12 };
+    (void)unused;
+    for (int dx = 0; dx < WIDTH; dx++) {
+        uint64_t word[HEIGHT] = {0}, others = 99;
+        const int dy = 13 * dx % HEIGHT;
+        for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+            word[(live[i].y + dy) % HEIGHT] |= (uint64_t)1 << (live[i].x + dx) % WIDTH;
+        word[(LINE + dy) % HEIGHT] = ((uint64_t)1 << WIDTH) - 1;
+        const struct life_cells cells = {WIDTH, HEIGHT, 1, word};
+        struct life_identity *id = life_identify_cells("B3/S23:T40,32", &cells, &others);
+        ready(id);
+        assert_int_equal(id->objects, 3);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(id->object[i].count, 1);
+        assert_string_equal(id->object[0].code, "xp2_7");
+        assert_string_equal(id->object[1].code, "xq4_153");
+        assert_string_equal(id->object[2].code, "xs4_33");
+        assert_int_equal(others, 1);
+        life_identity_free(id);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +404,7 @@ int main(void)
         cmocka_unit_test(identify_refuses),
         cmocka_unit_test(identify_cells_names_objects_as_they_are),
         cmocka_unit_test(identify_cells_finds_no_object_that_explodes),
+        cmocka_unit_test(identify_cells_crosses_edges_of_a_torus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -575,6 +575,51 @@ static void nbody_command_draws_curved_paths(void **unused)
     assert_true(deviation_of_path(strchr(planet, 'M'), x, y, right - x) < 2e-3);
 }
 
+/* The ends of a path of SVG: least and greatest x, and y. */
+static void measure_path(const char *path, double x[2], double y[2])
+{
+    double a, b;
+    x[0] = y[0] = INFINITY;
+    x[1] = y[1] = -INFINITY;
+    for (const char *c = path; *c && *c != '/'; c++)
+        if ((*c == 'M' || *c == 'L') && sscanf(c + 1, "%lf,%lf", &a, &b) == 2) {
+            x[0] = fmin(x[0], a);
+            x[1] = fmax(x[1], a);
+            y[0] = fmin(y[0], b);
+            y[1] = fmax(y[1], b);
+        }
+}
+
+/* A comet at its pericentre, 1/2 from the Sun, with a speed of sqrt(3): half axes 1 and
+ * sqrt(3)/2. The Sun is at (0, 0), 3/4 of the way from the apocentre to the pericentre. An unbound
+ * body has no orbit. */
+static void nbody_command_draws_osculating_orbits(void **unused)
+{
+    (void)unused;
+    double x[2], y[2], sun, same;
+    put_text(in_folder("comet.tab"),
+             "1 0 0 0 0 0 0\n1e-12 0.5 0 0 0 1.7320508075688772 0\n1e-12 0 1 0 2 0 0\n");
+    if (run_nbody_command("-i comet.tab -G 1 --steps 0 --osculating --figure comet.svg -q") == 1 &&
+        strstr(err, "gnuplot"))
+        skip();
+    load_nbody_file("comet.svg", out, sizeof out);
+    const char *star = strstr(out, "'rgb( 68, 119, 170)'  d='M");
+    const char *comet = strstr(out, "'rgb(238, 102, 119)'  d='M");
+    const char *passing = strstr(out, "'rgb( 34, 136,  51)'  d='M");
+    assert_non_null(star);
+    assert_non_null(comet);
+    assert_non_null(passing);
+    assert_int_equal(sscanf(strchr(star, 'M') + 1, "%lf,%lf", &sun, &same), 2);
+    measure_path(strchr(comet, 'M'), x, y);
+    assert_true(fabs((y[1] - y[0]) / (x[1] - x[0]) - sqrt(0.75)) < 2e-3);
+    assert_true(fabs((sun - x[0]) / (x[1] - x[0]) - 0.75) < 2e-3);
+    measure_path(strchr(passing, 'M'), x, y);
+    assert_true(x[1] - x[0] < 0.5 && y[1] - y[0] < 0.5);
+    nbody_refuses(2, "orbits of up to 64 are drawn",
+                  "--ic plummer -n 65 --steps 0 --osculating "
+                  "--figure comet.svg");
+}
+
 /* Two bodies fly from x = -1 and 1 to -10 and 10. The frame of the first picture ends before 2; the
  * last is wider, unless --extent fixes it. */
 static void nbody_command_widens_frame(void **unused)
@@ -586,12 +631,12 @@ static void nbody_command_widens_frame(void **unused)
         (strstr(err, "gnuplot") || strstr(err, "libpng")))
         skip();
     load_nbody_file("w.svg", out, sizeof out);
-    assert_non_null(strstr(out, "> 10<"));
+    assert_non_null(strstr(out, ">10<"));
     nbody_succeeds("-i apart.tab --until 9 --dt 0.1 --frames 4 -o w.png --figure w.svg -q "
                    "--extent 3");
     load_nbody_file("w.svg", out, sizeof out);
-    assert_null(strstr(out, "> 10<"));
-    assert_non_null(strstr(out, "> 1<"));
+    assert_null(strstr(out, ">10<"));
+    assert_non_null(strstr(out, ">1<"));
 }
 
 /* --units sets the G of a file that has none. A different G and models are refused. */
@@ -709,6 +754,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
         cmocka_unit_test(nbody_command_draws_curved_paths),
+        cmocka_unit_test(nbody_command_draws_osculating_orbits),
         cmocka_unit_test(nbody_command_widens_frame),
         cmocka_unit_test(nbody_command_checks_units),
         cmocka_unit_test(nbody_command_moves_camera),

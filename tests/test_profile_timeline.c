@@ -358,6 +358,31 @@ static double overlap_and_busy(double *busy)
     return overlap;
 }
 
+/* Number of digits from the first one that is not 0. */
+static size_t significant_digits(const char *number)
+{
+    size_t n = 0;
+    for (; *number && *number != 'e'; number++)
+        n += *number >= '0' && *number <= '9' && (n > 0 || *number != '0');
+    return n;
+}
+
+/* The table gives the overlap, in milliseconds, with three digits. */
+static void check_overlap_in_table(void)
+{
+    char *text = NULL, overlap[32], busy[32];
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+    works(clprofile_report(cp, fp, CLPROF_TABLE));
+    fclose(fp);
+    const char *line = strstr(text, "ran at once for ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "ran at once for %31s ms of the %31s ms", overlap, busy), 2);
+    assert_true(significant_digits(overlap) <= 3 || strtod(overlap, NULL) >= 1000);
+    assert_true(significant_digits(busy) <= 3 || strtod(busy, NULL) >= 1000);
+    free(text);
+}
+
 static void timeline_reports_device_overlap(void **unused)
 {
     (void)unused;
@@ -388,6 +413,7 @@ static void timeline_reports_device_overlap(void **unused)
             works(clflush(cp, dev, 0));
         }
         overlap = overlap_and_busy(&busy);
+        check_overlap_in_table();
         most = fmax(most, overlap / busy);
     }
     if (most < 0.3)

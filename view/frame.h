@@ -38,6 +38,7 @@ struct shown {
     uint64_t population;
     unsigned states;                         /* of cells */
     bool raw;                                /* `first` is an encoded frame of a recording */
+    bool repeated;                           /* the last state, which was shown before */
     struct view_region region[VIEW_REGIONS]; /* of cells; their bodies are contiguous */
     struct bytes first,
         second; /* positions and velocities; bodies of cells; counts and expected values; values */

@@ -31,6 +31,8 @@ static void take_state(struct latest *s, struct view *v)
         free(s->profiles);
         s->profiles = strdup(v->profiles);
         s->profiles_shown = v->profiles_shown;
+        if (v->recording)
+            recording_text(v->recording, s->profiles);
     }
     if (s->said != v->said) {
         s->said = v->said;
@@ -73,7 +75,7 @@ static void step_back(struct latest *s, struct view *v)
 void latest_update(struct latest *s, struct view *v)
 {
     for (int kind = POINTS; kind < ROWS; kind++)
-        if (slot_take(&v->box[kind], &s->shown[kind]) && v->recording) {
+        if (slot_take(&v->box[kind], &s->shown[kind]) && v->recording && !s->shown[kind].repeated) {
             recording_frame(v->recording, &s->shown[kind], (enum kind)kind, &s->box);
             if (kind == CELLS)
                 step_back(s, v);

@@ -85,7 +85,7 @@ struct recording *recording_open(const struct about *about)
 
 void recording_text(struct recording *r, const char *text)
 {
-    if (text)
+    if (text && !r->failed)
         put_record(r, text, strlen(text));
 }
 

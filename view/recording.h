@@ -30,6 +30,9 @@ bool frame_is_difference(const struct span *frame);
 view_recording *recording_read(const void *bytes, size_t size);
 /* A decoded picture; NULL with EINVAL: damaged. Valid until the next call. */
 const struct bytes *recording_picture(view_recording *r, size_t frame);
+/* The message of the distributions that a frame shows, to be freed; NULL: none, the message of the
+ * last call, or damaged. *shown: its number in the recording, 0 before the first call. */
+char *recording_profiles(view_recording *r, size_t frame, size_t *shown);
 /* Columns of the plots; all rows in order, NAN in the columns of the other recording. The rows of
  * an overlaid recording come last. */
 size_t recording_columns(const view_recording *r);

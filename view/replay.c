@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_RECORD = 1 << 28, MOST_HELLO = 1 << 24, RECORD_START = 40 };
+enum { MOST_RECORD = 1 << 28, MOST_TEXT = 1 << 24, RECORD_START = 40 };
 
 struct record {
     uint64_t at; /* position of its first byte after the length */
@@ -30,8 +30,8 @@ struct view_recording {
     struct span memory; /* not owned */
     uint64_t size;      /* of the file when it was opened */
     json_t *hello;
-    struct record *picture, *table; /* kinds 1 to 4; rows */
-    size_t pictures, tables, columns;
+    struct record *picture, *table, *profile; /* kinds 1 to 4; rows; distributions */
+    size_t pictures, tables, profiles, columns;
     view_recording *other; /* overlaid: its rows are shown, too; NULL: none; not owned */
     size_t next;           /* picture after the one in `now`; SIZE_MAX: none */
     struct bytes record;   /* bytes of the record that was read last */
@@ -83,6 +83,8 @@ static int replay_add(struct record **list, size_t *n, struct record record)
     return 0;
 }
 
+static const char PROFILES_START[] = "{\"type\":\"profiles\"";
+
 /* `start`: the first bytes of the record. */
 static int take_record(view_recording *r, uint64_t at, size_t size, const struct span *start)
 {
@@ -90,17 +92,20 @@ static int take_record(view_recording *r, uint64_t at, size_t size, const struct
         return 0;
     const struct record record = {at, size, bytes_read_f64(start->at + 8),
                                   frame_is_difference(start)};
+    if (size > sizeof PROFILES_START &&
+        memcmp(start->at, PROFILES_START, sizeof PROFILES_START - 1) == 0)
+        return replay_add(&r->profile, &r->profiles, record);
     if (start->at[0] >= POINTS && start->at[0] <= GRID)
         return replay_add(&r->picture, &r->pictures, record);
     return size >= RECORD_START && start->at[0] == ROWS ? replay_add(&r->table, &r->tables, record)
                                                         : 0;
 }
 
-static json_t *fetch_hello(view_recording *r, uint64_t at, size_t size)
+static json_t *fetch_text(view_recording *r, uint64_t at, size_t size)
 {
     const struct record record = {.at = at, .size = size};
     struct span span;
-    if (size > MOST_HELLO || !record_fetch(r, &record, &span) || span.at[0] != '{')
+    if (size > MOST_TEXT || !record_fetch(r, &record, &span) || span.at[0] != '{')
         return NULL;
     return json_loadb((const char *)span.at, size, 0, NULL);
 }
@@ -114,7 +119,7 @@ static int walk_records(view_recording *r)
         if (n == 0 || n > MOST_RECORD || n > r->size - at ||
             !recording_fetch(r, at, start + 4, few) || start[4] == 0)
             return 0; /* the index, or the cut */
-        if (!r->hello && !(r->hello = fetch_hello(r, at, n)))
+        if (!r->hello && !(r->hello = fetch_text(r, at, n)))
             return 0;
         if (take_record(r, at, n, &(struct span){start + 4, few}) < 0)
             return -1;
@@ -192,6 +197,7 @@ void view_recording_close(view_recording *r)
     json_decref(r->hello);
     free(r->picture);
     free(r->table);
+    free(r->profile);
     bytes_free(&r->record);
     bytes_free(&r->now);
     bytes_free(&r->was[0]);
@@ -246,6 +252,43 @@ const struct bytes *recording_picture(view_recording *r, size_t frame)
             return NULL;
         }
     return &r->now;
+}
+
+/* True for a list of distributions that a page can draw. */
+static bool are_profiles(const json_t *text)
+{
+    const json_t *list = json_object_get(text, "list"), *profile;
+    size_t i;
+    if (!json_is_number(json_object_get(text, "time")) || !json_is_array(list) ||
+        json_array_size(list) > VIEW_PROFILES)
+        return false;
+    json_array_foreach(list, i, profile)
+    {
+        const json_t *edge = json_object_get(profile, "edge"),
+                     *value = json_object_get(profile, "value");
+        if (!json_is_string(json_object_get(profile, "title")) ||
+            !json_is_string(json_object_get(profile, "x")) ||
+            !json_is_string(json_object_get(profile, "unit")) || !json_is_array(edge) ||
+            !json_is_array(value) || json_array_size(value) > VIEW_PROFILE_BINS ||
+            json_array_size(edge) != json_array_size(value) + 1)
+            return false;
+    }
+    return true;
+}
+
+char *recording_profiles(view_recording *r, size_t frame, size_t *shown)
+{
+    size_t k = 0;
+    while (k < r->profiles &&
+           (frame + 1 >= r->pictures || r->profile[k].at < r->picture[frame + 1].at))
+        k++;
+    if (k == 0 || k == *shown)
+        return NULL;
+    *shown = k;
+    json_t *text = fetch_text(r, r->profile[k - 1].at, r->profile[k - 1].size);
+    char *copy = are_profiles(text) ? strndup((const char *)r->record.at, r->record.used) : NULL;
+    json_decref(text);
+    return copy;
 }
 
 size_t recording_columns(const view_recording *r)

@@ -385,6 +385,17 @@ static void give_row(void *arg, const double *row)
     view_add_row(v, row);
 }
 
+/* Takes over the message. */
+static void give_profiles(view *v, char *text)
+{
+    pthread_mutex_lock(&v->lock);
+    free(v->profiles);
+    v->profiles = text;
+    v->profiles_shown++;
+    pthread_mutex_unlock(&v->lock);
+    thread_wake(v);
+}
+
 int view_show_recorded(view *v, view_recording *r, size_t frame)
 {
     if (no_handle(r, __func__))
@@ -397,6 +408,9 @@ int view_show_recorded(view *v, view_recording *r, size_t frame)
     if (!v->rows_given)
         recording_each_row(r, give_row, v);
     v->rows_given = true;
+    char *profiles = recording_profiles(r, frame, &v->profiles_replayed);
+    if (profiles)
+        give_profiles(v, profiles);
     struct shown *s = view_show(v, (enum kind)picture->at[0], &(struct view_moment){0});
     if (!s)
         return 0;
@@ -496,12 +510,7 @@ int view_show_profiles(view *v, double time, size_t n, const struct view_profile
     char *text = profiles_text(time, n, profile);
     if (!text)
         return clerror_set(ENOMEM, "view: out of memory for %zu distributions", n);
-    pthread_mutex_lock(&v->lock);
-    free(v->profiles);
-    v->profiles = text;
-    v->profiles_shown++;
-    pthread_mutex_unlock(&v->lock);
-    thread_wake(v);
+    give_profiles(v, text);
     return 0;
 }
 

@@ -93,10 +93,11 @@ struct view {
                  after a viewer moved; `began`: start of the current picture; `told`: last report of
                  the state */
     struct view_state reported;
-    double boxed[4]; /* last box_of_cells */
-    bool rows_given; /* of a replay */
-    bool shown;      /* a paused run has shown its state */
-    bool stood;      /* the run was paused at its last report */
+    double boxed[4];          /* last box_of_cells */
+    bool rows_given;          /* of a replay */
+    size_t profiles_replayed; /* number of the distributions shown last of a replay; 0: none */
+    bool shown;               /* a paused run has shown its state */
+    bool stood;               /* the run was paused at its last report */
     unsigned long long worked_before,
         used_before;       /* at the last picture, ns: server's thread; all threads */
     double settled, cores; /* its time; number of processors */

@@ -79,9 +79,11 @@ struct life_identity *life_identify(life *lf, uint64_t limit);
 
 /* Name the objects among the cells as they are now: a group of live cells within four columns and
  * rows of each other is an object if it recurs within 1,024 generations by itself, at its place in
- * a box of 224 cells, or elsewhere in one of 32. Sets `object`, `objects` and the population;
- * *others: groups that are no object. Time is proportional to the groups, a millisecond or less for
- * most. EINVAL: a rule without apgcodes: of more states, or with B0; ENOMEM. */
+ * a box of 224 cells, or elsewhere in one of 32. On a torus, B3/S23:T64,64 of a rectangle of this
+ * size, groups may lie across the edges; a group that surrounds the torus is no object. Sets
+ * `object`, `objects` and the population; *others: groups that are no object. Time is proportional
+ * to the groups, a millisecond or less for most. EINVAL: a rule without apgcodes: of more states,
+ * or with B0; a grid of another size; ENOMEM. */
 struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
                                           uint64_t *others);
 /* Free what life_identify or life_identify_cells returned; NULL is ignored. */

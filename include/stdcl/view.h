@@ -236,7 +236,7 @@ struct view_profile {
 };
 enum { VIEW_PROFILES = 4, VIEW_PROFILE_BINS = 64 };
 /* Show n distributions, at most VIEW_PROFILES, of one time, as small plots; they replace the former
- * ones. Not recorded. EINVAL: too many; ENOMEM. */
+ * ones. EINVAL: too many; ENOMEM. */
 int view_show_profiles(view *v, double time, size_t n, const struct view_profile *profile);
 
 /* ---- Recordings. ----------------------------------------------------------------------------- */

@@ -7,6 +7,9 @@ source=$1 build=$2 out=$3 python=$4
 for tool in mkdocs mandoc; do
     command -v $tool >/dev/null || { echo "$tool is not installed"; exit 77; }
 done
+# -S: without the packages of the system
+! "$python" -S -B "$source/tools/site/make.py" "$source" "$build" "$out" 2>"$out.said" || { echo "a site without markdown"; exit 1; }
+grep -q "no module 'markdown'; install" "$out.said" && rm "$out.said"
 "$python" -B "$source/tools/site/make.py" "$source" "$build" "$out"
 "$python" -B "$source/tools/site/check.py" "$out"
 if command -v chromium >/dev/null; then

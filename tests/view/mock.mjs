@@ -102,7 +102,7 @@ export function viewFile(hello, frames, { index = true } = {}) {
   const places = [];
   let at = parts[0].length + parts[1].length;
   for (const bytes of frames) {
-    if (bytes[0] !== 5) places.push([at, bytes.readDoubleLE(8)]);
+    if (bytes[0] < 5) places.push([at, bytes.readDoubleLE(8)]);
     parts.push(record(bytes));
     at += 4 + bytes.length;
   }

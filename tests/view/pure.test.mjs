@@ -102,6 +102,12 @@ test("bars, grids and rows", async () => {
   assert.deepEqual([rows.count, [...rows.values]], [2, [1, 2, 3, 4]]);
 });
 
+test("a recording: a picture has the distributions that were shown with it or before", () => {
+  const said = [0.5, 2].map((time) => ({ type: "profiles", time, list: [] })), [early, late] = said.map((text) => Buffer.from(JSON.stringify(text)));
+  const recording = new Recording(viewFile({ type: "hello", version: 1, points: { total: 200 } }, [points(0, 1), points(0, 2), early, points(0, 3), late, points(0, 4)]));
+  assert.deepEqual([0, 1, 2, 3].map((i) => recording.profilesAt(i)), [undefined, said[0], said[1], said[1]]);
+});
+
 test("a recording: any picture, in any order, and up to wherever it was cut", async () => {
   const hello = { type: "hello", version: 1, program: "nbody", title: "t", points: { total: 200 } };
   const frames = [points(0, 1), rowsFrame({ first: 0, columns: 1, values: [5] }), points(2, 2, 1, 1), points(1, 3, 2, 1), points(3, 4), points(2, 5, 4, 3)];
@@ -253,7 +259,9 @@ test("a population that was counted earlier is given with its generation", async
   assert.deepEqual(aliveWords({ step: 64, population: 5 }, counted), ["5 alive"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, counted), ["1,200 alive in generation 64"]);
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, null), []);
-  const { profileSteps } = await web("plots.js");
+  const { profileSteps, profilesCsv } = await web("plots.js");
+  assert.equal(profilesCsv({ time: 1.5, list: [{ title: "a, b", x: "r", unit: "pc", edge: [0, 2, 3], value: [5, 1] }] }),
+    'time,quantity,variable,from,to,value\n1.5,"a, b",r (pc),0,2,5\n1.5,"a, b",r (pc),2,3,1\n');
   assert.deepEqual(profileSteps({ edge: [0, 2, 3], value: [5, 1] }), [[0, 5], [2, 5], [2, 1], [3, 1]]);
   assert.deepEqual(profileSteps({ edge: [0, 20, 100], value: [100, 0], log: true }), [[1, 2], [Math.log10(20), 2], [Math.log10(20), -Infinity], [2, -Infinity]]);
   const objects = { step: 64, names: "2 × block, glider" };

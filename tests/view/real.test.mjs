@@ -127,6 +127,27 @@ test("cells are drawn in a paused run, which goes on from them and steps back, t
   await page.context().close();
 });
 
+test("a page has the distributions of its bodies, which are saved as SVG and as CSV", { timeout: 900000 }, async () => {
+  const recording = path.join(folder, "plummer.view"), file = path.join(folder, "plummer.html"), saved = [];
+  execFileSync(command, ["nbody", "--ic", "plummer", "-n", "600", "--steps", "0", "--record", recording, "--quiet"]);
+  execFileSync(command, ["view", recording, "-o", file, "--quiet"]);
+  const page = await openPage(browser, "file://" + file, { width: 900, height: 640 });
+  await until(page, () => [...document.querySelectorAll(".plot")].some((plot) => plot.ariaLabel.startsWith("Distribution of speeds")));
+  page.on("download", (download) => saved.push(download));
+  for (const key of ["v", "e"]) await page.keyboard.press(key);
+  while (saved.length < 3) await page.waitForTimeout(50);
+  const texts = await Promise.all(saved.map(async (download) => [download.suggestedFilename(), fs.readFileSync(await download.path(), "utf8")]));
+  assert.deepEqual(texts.map(([name]) => name), ["nbody-0.svg", "nbody-0.csv", "nbody-0.distributions.csv"]);
+  assert.match(texts[0][1], /Energy error[^]*Mass density[^]*Distribution of speeds/);
+  const lines = texts[2][1].trim().split("\n").map((line) => line.split(","));
+  const speeds = lines.filter(([, quantity]) => quantity === "Distribution of speeds");
+  assert.equal(speeds.length, 32);
+  assert.ok(Math.abs(speeds.reduce((sum, [, , , from, to, value]) => sum + (to - from) * value, 0) - 1) < 0.02);
+  await shot(page, "distributions");
+  assert.deepEqual(page.mistakes, []);
+  await page.context().close();
+});
+
 test("a run at a terminal is run again from its page, with the same link", { timeout: 900000 }, async () => {
   const line = `'${command}' nbody --ic figure8 --until 0.5 --dt 0.001 --view --no-browser`;
   const run = spawn("script", ["-qec", line, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import gzip
 import json
+import math
 import os
 import pty
 import select
@@ -1028,16 +1029,18 @@ async def refusals_are_all_sent():
 
 
 async def interrupt_before_start_keeps_files():
-    """Ctrl-C before the first step, while the run waits for a viewer or is paused, leaves an older
-    output as it was."""
+    """Ctrl-C before the first step, while the run waits for a viewer or is paused, leaves older
+    outputs as they were, also the first file of a series."""
     if not have_device():
         return
-    for program in (["nbody", "--ic", "figure8", "--steps", "300", "-o", "a.tab"], ["life", "--size", "64", "-n", "300", "-o", "a.rle"],
-                    ["nbody", "--ic", "figure8", "--steps", "300", "--csv", "a.csv"]):
+    bodies, life = ["nbody", "--ic", "figure8", "--steps", "300"], ["life", "--size", "64", "-n", "300"]
+    for program in ([*bodies, "-o", "a.tab"], [*life, "-o", "a.rle"], [*bodies, "--csv", "a.csv"], [*bodies, "--frames", "3", "-o", "a.png"],
+                    [*life, "--frames", "3", "-o", "a.png"], [*bodies, "--snapshots", "1", "-o", "a-%02d.tab"]):
         for viewed in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 name = os.path.join(folder, program[-1])
-                with open(name, "w") as f:
+                first = name.replace("%02d", "00").replace("a.png", "a-0001.png")
+                with open(first, "w") as f:
                     f.write("older\n")
                 with Terminal(folder, STDCL, *program[:-1], name, "--view", "--no-browser") as job:
                     if viewed:
@@ -1053,8 +1056,9 @@ async def interrupt_before_start_keeps_files():
                         assert job.process.wait(PATIENCE) == 130
                     job.read(1)
                     assert ("is kept" if viewed else "no file was written") in job.said, job.said
-                with open(name) as f:
+                with open(first) as f:
                     assert f.read() == "older\n", program
+                assert [n for n in os.listdir(folder) if n.startswith("a")] == [os.path.basename(first)], os.listdir(folder)
 
 
 async def interrupted_wait_reports():
@@ -1258,12 +1262,54 @@ async def plots_are_overlaid():
         assert os.path.getsize(names[3]) > 50000
 
 
+def check_profile(profile, sizes, weights, volume):
+    """A distribution has the weights of the sizes in each interval, per volume. Edges have six digits, and some of them are sizes."""
+    edge, value = profile["edge"], profile["value"]
+    assert len(edge) == len(value) + 1 and edge == sorted(edge), profile
+
+    def weight(size):
+        return sum(w for s, w in zip(sizes, weights) if s <= size)
+    for k, v in enumerate(value):
+        inner, outer = ((edge[k + i] * (1 - 1e-5), edge[k + i] * (1 + 1e-5)) for i in (0, 1))
+        per = volume(edge[k + 1]) - volume(edge[k])
+        least, most = weight(outer[0]) - weight(inner[1] if edge[k] else -1), weight(outer[1]) - weight(inner[0] if edge[k] else -1)
+        assert (least - 1e-9) * (1 - 1e-3) <= v * per <= (most + 1e-9) * (1 + 1e-3), (profile["title"], k, least, v * per, most)
+
+
+async def profiles_match_bodies():
+    """The distributions of a recording, as a replay shows them, agree with the bodies in a file of this time."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        bodies, recording = (os.path.join(folder, n) for n in ("a.tab", "a.view"))
+        subprocess.run([STDCL, "nbody", "--ic", "plummer", "-n", "600", "--steps", "0", "-o", bodies, "--record", recording, "--quiet"], check=True)
+        with open(bodies) as f:
+            mass, x, y, z, *velocity = zip(*([float(w) for w in line.split()[:7]] for line in f if line.strip() and not line.startswith("#")))
+        middle = [sorted(line)[len(line) // 2] for line in (x, y, z)]
+        radii = [math.dist(p, middle) for p in zip(x, y, z)]
+        speeds = [math.hypot(*v) for v in zip(*velocity)]
+        with Job(STDCL, "view", recording) as job:
+            async with job.connect() as ws:
+                await ws.send('{"type":"credit","n":1}')
+                said = await text_of(ws, "profiles")
+            job.process.send_signal(signal.SIGINT)
+            assert job.process.wait(PATIENCE) == 0
+        density, speed = said["list"]
+        assert said["time"] == 0 and len(mass) == 600
+        tenth = sorted(radii)
+        for edge, at in ((density["edge"][1], tenth[9]), (density["edge"][-2], tenth[-10]), (density["edge"][-1], tenth[-1])):
+            assert math.isclose(edge, at, rel_tol=1e-5), (edge, at)
+        check_profile(density, radii, mass, lambda r: 4 / 3 * math.pi * r ** 3)
+        check_profile(speed, speeds, [1 / len(mass)] * len(mass), lambda v: v)
+        assert abs(sum(v * (b - a) for v, a, b in zip(speed["value"], speed["edge"], speed["edge"][1:])) - 1) < 0.02
+
+
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states, goes_back_by_one_generation, refusals_are_all_sent, interrupt_before_start_keeps_files,
          interrupted_wait_reports, plane_paused_at_start_keeps_its_file, view_plays_patterns, rules_change_while_paused, drawn_cells_stay, plots_are_overlaid,
-         replay_stays_at_its_end]
+         replay_stays_at_its_end, profiles_match_bodies]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)

@@ -17,7 +17,10 @@ import shutil
 import subprocess
 import sys
 
-import markdown
+try:
+    import markdown
+except ImportError:
+    sys.exit("tools/site/make.py: %s has no module 'markdown'; install Debian's mkdocs or python3-markdown, and run make PYTHON=/usr/bin/python3 site" % sys.executable)
 
 import mathml
 import plots

@@ -2,6 +2,11 @@
 // table. Pure: also runs in Node.
 // SPDX-License-Identifier: MIT
 
+// Text as a field of CSV.
+export function csvWord(text) {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 const ROOM = 64 * 2 ** 20;
 
 function sizeOf(frame) {
@@ -81,8 +86,7 @@ export class Table {
 
   // The numbers as CSV, all digits, with a head of names and units.
   csv() {
-    const quote = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    const head = this.titles.map(({ name, unit, run }) => quote([unit && unit !== "1" ? `${name} (${unit})` : name, run].filter(Boolean).join(", ")));
+    const head = this.titles.map(({ name, unit, run }) => csvWord([unit && unit !== "1" ? `${name} (${unit})` : name, run].filter(Boolean).join(", ")));
     const rows = Array.from({ length: this.length }, (_, i) => this.values.map((column) => Number.isFinite(column[i]) ? String(column[i]) : ""));
     return [head, ...rows].map((row) => row.join(",") + "\n").join("");
   }

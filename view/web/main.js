@@ -340,7 +340,7 @@ const ACTS = {
   charts: () => page.plots && (get("plots").toggleAttribute("hidden"), redraw()),
   png: savePng,
   rle: saveRle,
-  csv: () => page.table && saveBlob(new Blob([page.table.csv()]), fileName("csv")),
+  csv: () => page.plots && page.plots.csvFiles().forEach(([kind, text]) => saveBlob(new Blob([text]), fileName(kind))),
   svg: () => page.plots && saveBlob(new Blob([page.plots.svg(scene.look.dark)]), fileName("svg")),
   log: () => setLog(!get("log").checked),
   film: () => filming.film ? filming.end() : filming.begin(),

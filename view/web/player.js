@@ -39,12 +39,18 @@ export class Player {
     try {
       const frame = await this.recording.picture(this.frame);
       this.on.text(this.state());
+      this.showProfiles();
       this.on.frame(frame);
     } catch (error) {
       this.waiting = false;
       this.pause(true);
       this.on.text({ type: "say", level: "error", text: `Picture ${this.frame + 1} cannot be read: ${error.message}.` });
     }
+  }
+
+  showProfiles() {
+    const profiles = this.recording.profilesAt(this.frame);
+    if (profiles && profiles !== this.profiles) this.on.text(this.profiles = profiles);
   }
 
   state() {

@@ -2,6 +2,7 @@
 // under the pointer.
 // SPDX-License-Identifier: MIT
 import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
+import { csvWord } from "./history.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
 import { SvgPen, svgText } from "./svg.js";
 
@@ -95,6 +96,11 @@ export class Plots {
     for (const plot of this.plots) this.drawOne(plot, now, dark);
   }
 
+  // Suffix and text of each file: the rows, and the distributions, which have different columns.
+  csvFiles() {
+    return [["csv", this.table.csv()], ["distributions.csv", this.profiles.csv()]].filter(([, text]) => text);
+  }
+
   // All plots as SVG, as wide as they are here.
   svg(dark) {
     const { over } = this, shown = this.plots[0].canvas, width = shown.clientWidth || 480, height = shown.clientHeight || 151;
@@ -106,7 +112,7 @@ export class Plots {
       return sheet;
     });
     this.over = over;
-    return svgText(sheets, inkOf(shown).paper);
+    return svgText([...sheets, ...this.profiles.sheets(dark, this.table.titles[this.table.x].unit, width, height, measure)], inkOf(shown).paper);
   }
 
   drawOne(plot, now, dark, sheet = flatContext(plot.canvas)) {
@@ -198,8 +204,22 @@ export class Profiles {
     this.list.forEach((profile, i) => this.drawOne(this.plots[i], profile, dark, formatQuantity(this.time, unit, 4)));
   }
 
-  drawOne(canvas, profile, dark, time) {
-    const { pen, width, height } = flatContext(canvas), ink = inkOf(canvas), { log } = profile, [colour] = LINES[dark ? "dark" : "light"];
+  // The plots as drawings for SVG.
+  sheets(dark, unit, width, height, measure) {
+    return (this.list || []).map((profile, i) => {
+      const sheet = { pen: new SvgPen(measure), width, height };
+      this.drawOne(this.plots[i], profile, dark, formatQuantity(this.time, unit, 4), sheet);
+      return sheet;
+    });
+  }
+
+  // The numbers as CSV, a line for each interval; "": none yet.
+  csv() {
+    return this.list ? profilesCsv(this) : "";
+  }
+
+  drawOne(canvas, profile, dark, time, sheet = flatContext(canvas)) {
+    const { pen, width, height } = sheet, ink = inkOf(canvas), { log } = profile, [colour] = LINES[dark ? "dark" : "light"];
     const places = profileSteps(profile), xs = places.map(([x]) => x), span = [xs[0], xs.at(-1)];
     const rect = { left: 52, top: 34, right: width - 12, bottom: height - 32 };
     if (places.length) {
@@ -213,6 +233,13 @@ export class Profiles {
     if (left + pen.measureText(when).width < width) label(pen, when, left, 15, ink.soft);
     canvas.setAttribute("aria-label", `${profile.title} by ${profile.x}, ${when}`);
   }
+}
+
+// Distributions as CSV: time, quantity, the interval's variable and edges, and the value. Pure.
+export function profilesCsv({ time, list }) {
+  const lines = list.flatMap(({ title, x, unit, edge, value }) =>
+    value.map((v, k) => [time, csvWord(title), csvWord(unit ? `${x} (${unit})` : x), edge[k], edge[k + 1], v].join(",") + "\n"));
+  return ["time,quantity,variable,from,to,value\n", ...lines].join("");
 }
 
 // The corners of a distribution's steps, as logarithms if its axes are. An axis of logarithms begins

@@ -19,6 +19,7 @@ export class Recording {
     this.pictures = [];
     this.rows = [];
     this.said = [];
+    this.profiles = []; // distributions, each with the number of pictures before it
     this.hello = null;
     this.reader = new FrameReader();
     this.next = 0; // the picture that the reader can read without going back
@@ -42,6 +43,7 @@ export class Recording {
     if (bytes[0] === 0x7b) {
       const text = JSON.parse(new TextDecoder().decode(bytes));
       if (text.type === "hello") this.hello ||= text;
+      else if (text.type === "profiles") this.profiles.push({ after: this.pictures.length, text });
       else this.said.push(text);
       return;
     }
@@ -71,6 +73,11 @@ export class Recording {
         if (first === 0) throw error;
       }
     }
+  }
+
+  // The distributions shown with picture i; undefined: none yet.
+  profilesAt(i) {
+    return this.profiles.findLast(({ after }) => after <= i + 1)?.text;
   }
 
   // All rows of the table.
