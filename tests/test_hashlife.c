@@ -155,7 +155,8 @@ static void hashlife_matches_reference(void **unused)
     static const char *const rules[] = {
         "B3/S23",        "B36/S23", "B2/S",        "B3678/S34678",       "B1357/S1357",
         "B3/S012345678", "B03/S23", "B013568/S01", "B0123478/S01234678", "B2-a/S12",
-        "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8"};
+        "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8",
+        "B2o/S2m34H"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (unsigned g = 0; g < 9; g++)
             compare_hashlife_with_reference(rules[r], 1 + draw_in_hashlife() % SIDE,

@@ -714,8 +714,9 @@ static void life_cancelled_step_is_resumed(void **state)
  * neighbourhood. */
 static void plain_c_matches_scalar_reference(void **unused)
 {
-    static const char *const notations[] = {"B3/S23",   "B03/S128", "B2-a/S12", "B2/S34H",
-                                            "B2/S013V", "345/2/4",  "/2/3",     "W110"};
+    static const char *const notations[] = {"B3/S23",  "B03/S128", "B2-a/S12",
+                                            "B2/S34H", "B2/S013V", "345/2/4",
+                                            "/2/3",    "W110",     "34m/2o/3H"};
     static const size_t sizes[][2] = {{1, 1}, {2, 1}, {1, 3}, {3, 2}, {64, 5}, {67, 41}};
     (void)unused;
     for (size_t i = 0; i < sizeof notations / sizeof *notations * 12; i++) {

@@ -64,7 +64,7 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  * not a rule; the message says why. Families:
  *   outer-totalistic    the rules of life_rule_parse
  *   isotropic           B2-a/S12: by the arrangement of neighbours (A. Hensel's notation)
- *   hexagonal           B2/S34H: six neighbours
+ *   hexagonal           B2/S34H: six neighbours; B2o3-m/S34H: by their arrangement (LifeViewer)
  *   von Neumann         B2/S013V: four neighbours
  *   one-dimensional     W110: S. Wolfram's rules with even numbers
  *   table               MAP and 512 bits in base 64, as in Golly; or 128 bits for the hexagon, 32
