@@ -25,7 +25,7 @@
 struct hashlife {
     life *lf;                                   /* rule, generation, progress */
     const struct life_transitions *transitions; /* of the rule; or NULL */
-    bool alternates;                            /* the rule has B0: see hashlife.c */
+    bool alternates;                            /* rules of generations differ: hashlife.c */
     struct life_logic logic[2];                 /* of steps from even and odd generations */
     uint8_t *middle[2]; /* other rules: middle 2 x 2 of 4 x 4 cells after a generation; else NULL */
     bool conway;

@@ -788,10 +788,11 @@ static int search_run(struct search *s, uint64_t limit)
     return leave_large(s, status == 0 ? identify_population(s) : status);
 }
 
-/* True if odd generations are stored inverted: B0 without S8. */
+/* True if equal cells of even and of odd generations have different futures: two rules alternate,
+ * or odd generations are stored inverted, B0 without S8. */
 static bool stores_alternate(const life *lf)
 {
-    return lf->rule.b0 && !life_table_next(&lf->rule.table, 511);
+    return lf->rule.alternates || (lf->rule.b0 && !life_table_next(&lf->rule.table, 511));
 }
 
 struct life_identity *life_identify(life *lf, uint64_t limit)

@@ -40,6 +40,7 @@ static int large_parse(const char *text, struct life_family *rule)
     rule->states = l.states;
     rule->range = large_columns(&l);
     rule->b0 = large_counts_have(&l.birth, 0);
+    rule->alternates = large_inversion(&l) == LARGE_ALTERNATING;
     return 0;
 }
 

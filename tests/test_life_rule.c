@@ -240,7 +240,10 @@ static void rule_isotropic_families_are_tables(void **state)
                 {"2-a/B3", "B3/S2-a"},
                 {"B2H", "B2/SH"},
                 {"b2O3-m/s4Mh", "B2o3-m/S4mH"},
-                {"w22", "W22"}};
+                {"w22", "W22"},
+                {"highlife | b2s", "B36/S23|B2/S"},
+                {"/2/3|23/3/3", "/2/3|23/3/3"},
+                {"B3/S23|23/3", "B3/S23"}};
     static const struct {
         const char *text, *reason;
     } bad[] = {{"B2x/S3", "as in"},
@@ -257,7 +260,12 @@ static void rule_isotropic_families_are_tables(void **state)
                {"B2-a/B3", "as in B2-a"},
                {"W3", "even numbers"},
                {"W256", "even numbers"},
-               {"B3/S23/4e", "as in"}};
+               {"B3/S23/4e", "as in"},
+               {"B3/S23|B2/S|B3/S", "two rules"},
+               {"B3/S23|345/2/4", "numbers of states"},
+               {"B3/S23|W110", "nearest neighbours"},
+               {"B3/S23|", "as in"},
+               {"B3/S23|R2,C0,S2,B3", "nearest neighbours"}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char normal[LIFE_RULE_TEXT];
         struct life_family a, b;
