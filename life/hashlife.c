@@ -163,6 +163,15 @@ static int hashlife_step(life *lf, uint64_t generations)
     return 0;
 }
 
+uint64_t hash_steps(const life *lf)
+{
+    const struct hashlife *h = lf->state;
+    uint64_t steps = 0;
+    for (unsigned t = 0; t < h->threads; t++)
+        steps += h->worker[t].steps;
+    return steps;
+}
+
 static size_t hashlife_bytes(const life *lf)
 {
     return hash_bytes(lf->state);
