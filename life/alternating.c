@@ -19,9 +19,14 @@ static int alternating_part(const char *text, const char *part, size_t length,
     if (length >= sizeof copy)
         return life_family_refuse(text, "it is too long");
     snprintf(copy, sizeof copy, "%.*s", (int)length, part);
-    if (life_family_parse(copy, rule) < 0)
+    *rule = (struct life_family){.row = &life_table_family, .states = 2, .range = 1};
+    int status = life_generations_family.parse(copy, rule);
+    if (status > 0)
+        status = life_table_parse(copy, rule);
+    if (status < 0)
         return -1;
-    if (rule->row->form != LIFE_FORM_TABLE || rule->text[0] == 'W')
+    rule->b0 = life_table_next(&rule->table, 0);
+    if (status > 0 || rule->text[0] == 'W')
         return life_family_refuse(text, "rules that alternate are two rules by a cell's nearest "
                                         "neighbours, as in B3/S23|B36/S23");
     return 0;
@@ -64,17 +69,6 @@ static int alternating_parse(const char *text, struct life_family *rule)
     rule->neighbourhood |= second.neighbourhood;
     rule->alternates = true;
     return 0;
-}
-
-struct life_family life_family_half(const struct life_family *rule, bool odd)
-{
-    struct life_family half = *rule;
-    if (rule->row->form != LIFE_FORM_PAIR)
-        return half;
-    half.row = rule->states > 2 ? &life_generations_family : &life_table_family;
-    half.table = odd ? rule->odd : rule->table;
-    half.b0 = life_table_next(&half.table, 0);
-    return half;
 }
 
 static void alternating_reference(const struct life_family *rule, uint64_t generation,

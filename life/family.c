@@ -76,8 +76,7 @@ static void table_set(struct life_table *t, unsigned block, bool on)
                                                                                  << block % 64;
 }
 
-/* The letters of a number of neighbours; `rest`: that number, or its difference from all if it is
- * more than half. */
+/* The letters of `count` neighbours. rest: `count`, or the number of dead neighbours if fewer. */
 static const char *letters_of(const struct placements *p, unsigned count, unsigned *rest)
 {
     const unsigned most = (unsigned)__builtin_popcount(p->neighbours);
@@ -138,8 +137,8 @@ bool life_family_tidy(const char *text, char *out, size_t size)
     return true;
 }
 
-/* Read the letters after a count, of which there is none for von Neumann's neighbours; `but`: all
- * placements except theirs. */
+/* Read the letters after a count; von Neumann's neighbours have none. `but`: set all placements
+ * except theirs. */
 static int read_letters(const char *text, const char **p, struct life_table *t, unsigned cell,
                         unsigned neighbours, unsigned count, bool but)
 {
@@ -374,4 +373,15 @@ void life_family_macros(const struct life_family *rule, bool ternary, char text[
     }
     life_circuit_find(&rule->table, &circuit);
     life_circuit_text(&circuit, text);
+}
+
+struct life_family life_family_half(const struct life_family *rule, bool odd)
+{
+    struct life_family half = *rule;
+    if (rule->row->form != LIFE_FORM_PAIR)
+        return half;
+    half.row = &life_table_family;
+    half.table = odd ? rule->odd : rule->table;
+    half.b0 = life_table_next(&half.table, 0);
+    return half;
 }

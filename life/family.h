@@ -47,13 +47,13 @@ struct life_family {
     const struct life_family_row *row;
     bool counts;                  /* outer-totalistic: `rule` is complete */
     struct life_rule rule;        /* 0 unless `counts` */
-    struct life_table table, odd; /* `odd`: of LIFE_FORM_PAIR only */
+    struct life_table table, odd; /* `odd`: LIFE_FORM_PAIR only */
     unsigned neighbourhood;       /* cells of a block that `table` depends on, without the middle */
     /* 2, or more. Dying cells count as dead in `table`. */
     unsigned states;
     unsigned range; /* of the neighbourhood in columns and rows */
-    /* A cell with an empty neighbourhood becomes alive; of LIFE_FORM_PAIR: an empty plane is not
-     * empty again after two generations. */
+    /* A cell with an empty neighbourhood becomes alive. LIFE_FORM_PAIR: an empty plane is not empty
+     * again after two generations. */
     bool b0;
     /* Equal cells of a grid repeat only if the generations between them are even. */
     bool alternates;
@@ -111,7 +111,7 @@ int life_table_parse(const char *text, struct life_family *rule);
  * `parse` above. */
 int life_map_parse(const char *text, struct life_family *rule, const char **rest);
 
-/* Of LIFE_FORM_PAIR: the rule of one table for even or odd generations; else a copy. */
+/* The rule of even or of odd generations: one table of LIFE_FORM_PAIR; else a copy of the rule. */
 struct life_family life_family_half(const struct life_family *rule, bool odd);
 
 /* `next` of the families with a table. */

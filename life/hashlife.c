@@ -49,8 +49,8 @@ static struct life_rule counts_of(const struct life_table *t)
 }
 
 /* B0 turns empty space alive. To keep it empty here, cells are stored inverted: always if the rule
- * has S8, else in odd generations, as in Golly. Of two rules that alternate the first may have B0,
- * and the second turns space empty again. Other rules are not changed. */
+ * has S8, else in odd generations, as in Golly. If two rules alternate, the first may have
+ * B0, and the second turns space empty again. Other rules are not changed. */
 static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
 {
     const bool pair = rule->row->form == LIFE_FORM_PAIR, birth = life_table_next(&rule->table, 0),

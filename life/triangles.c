@@ -47,7 +47,8 @@ static const struct triangles *take_triangles(char *text)
 }
 
 /* Append a count list of Larger than Life from digits and x, y, z. False: a character is none. */
-static bool put_counts(char letter, const char *counts, unsigned most, char *text, size_t size)
+static bool put_triangle_counts(char letter, const char *counts, unsigned most, char *text,
+                                size_t size)
 {
     size_t used = strlen(text);
     used += (size_t)snprintf(text + used, size - used, "%c", letter);
@@ -103,8 +104,8 @@ int large_triangles_read(const char *text, char *large, size_t size)
         return life_family_refuse(
             text, "write rules of triangles as B45/S456L or, with three states, 456/45/3L");
     snprintf(large, size, "R%u,C%u,", t->range, states);
-    if (put_counts('S', survival, t->most, large, size) &&
-        put_counts('B', birth, t->most, large, size) &&
+    if (put_triangle_counts('S', survival, t->most, large, size) &&
+        put_triangle_counts('B', birth, t->most, large, size) &&
         strlen(large) + strlen(t->neighbours) < size) {
         strcat(large, t->neighbours);
         return 0;

@@ -168,8 +168,8 @@ static void hashlife_matches_reference(void **unused)
     compare_hashlife_with_reference("B3/S23", 1, 1, 1, -1, -1);
 }
 
-/* Two rules that alternate, computed by turns with a rule each: the first may have B0, and the
- * generation may begin odd. */
+/* Two rules that alternate match the scalar reference, which gets each generation's own rule. The
+ * first rule may have B0, and the first generation may be odd. */
 static void hashlife_alternates_rules(void **unused)
 {
     enum { N = 96, DRAWN = 40, GENERATIONS = 11 };
