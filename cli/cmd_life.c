@@ -270,7 +270,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "size in cells, or one number for both sides (default 1024, or fitting the pattern)"),
         CLI_STRING(
             0, "rule", "RULE", &job->rule_text,
-            "rule, such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM or R3,C2,S2,7-12,B8,N2 (Larger than Life), or NAME.rule, a file of Golly's RuleLoader; a suffix selects a bounded grid as in Golly: ':T100,50' is a torus of that size, ':P100,50' a plane (default: the pattern's, else B3/S23)"),
+            "rule, such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, 345/2/4 (Generations), B3/S23|B2/S (alternating), R5,C0,M1,S34..58,B34..45,NM or R3,C2,S2,7-12,B8,N2 (Larger than Life), or NAME.rule, a file of Golly's RuleLoader; a suffix selects a bounded grid as in Golly: ':T100,50' is a torus of that size, ':P100,50' a plane (default: the pattern's, else B3/S23)"),
         CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
                    "boundary conditions: {} (default torus)"),
         CLI_GROUP("Initial cells"),

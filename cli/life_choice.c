@@ -221,18 +221,31 @@ static double host_ns(const struct life_job *job)
  * 2 to 3 s. */
 static const double SMALL_SECONDS = 0.25;
 
-void life_choice_small(struct life_job *job)
+/* Choose plain C. */
+static void choose_host(struct life_job *job, const char *why)
+{
+    job->engine = LIFE_REFERENCE;
+    if (job->common.explain && cli_ranks_first())
+        fprintf(stderr, "engine %s: %s\n", life_engine_name(LIFE_REFERENCE), why);
+}
+
+/* True if plain C computes the run sooner than a device is opened and a kernel compiled. */
+static bool run_is_small(const struct life_job *job)
 {
     const double seconds = 1e-9 * host_ns(job) * (double)job->size.width *
                            (double)job->size.height * (double)job->generations;
-    if (!job->any_engine || job->engine != LIFE_PACKED || job->watch || job->until_stable ||
-        job->window.wanted || job->window.record || world_size(cli_world) > 1 ||
-        seconds > SMALL_SECONDS)
+    return !job->watch && !job->until_stable && !job->window.wanted && !job->window.record &&
+           world_size(cli_world) == 1 && seconds <= SMALL_SECONDS;
+}
+
+void life_choice_small(struct life_job *job)
+{
+    if (!job->any_engine || job->engine != LIFE_PACKED)
         return;
-    job->engine = LIFE_REFERENCE;
-    if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s: few cells and generations: compiling a kernel takes longer\n",
-                life_engine_name(LIFE_REFERENCE));
+    if (!life_job_has_engine(job, LIFE_PACKED) && life_job_has_engine(job, LIFE_REFERENCE))
+        choose_host(job, "no kernel has the rule");
+    else if (run_is_small(job))
+        choose_host(job, "few cells and generations: compiling a kernel takes longer");
 }
 
 int life_choice_end(struct life_job *job)

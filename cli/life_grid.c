@@ -283,22 +283,46 @@ int life_job_plan(struct life_job *job)
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
-life *life_job_create(struct life_job *job, enum life_engine engine)
+static struct life_options grid_engine_options(const struct life_job *job, enum life_engine engine)
 {
     const bool joined = job->bounds == LIFE_JOINED;
-    const struct life_options options = {.ctx = job->context,
-                                         .engine = engine,
-                                         .width = joined ? 0 : job->size.width,
-                                         .height = joined ? 0 : job->size.height,
-                                         .bounds =
-                                             joined ? LIFE_TORUS : (enum life_bounds)job->bounds,
-                                         .grid = joined ? job->grid : NULL,
-                                         .rule = job->transitions ? NULL : job->rule,
-                                         .transitions = job->transitions,
-                                         .progress = life_job_progress,
-                                         .arg = job,
-                                         .shape = job->shape,
-                                         .world = cli_world};
+    return (struct life_options){.ctx = job->context,
+                                 .engine = engine,
+                                 .width = joined ? 0 : job->size.width,
+                                 .height = joined ? 0 : job->size.height,
+                                 .bounds = joined ? LIFE_TORUS : (enum life_bounds)job->bounds,
+                                 .grid = joined ? job->grid : NULL,
+                                 .rule = job->transitions ? NULL : job->rule,
+                                 .transitions = job->transitions,
+                                 .shape = job->shape,
+                                 .world = cli_world};
+}
+
+bool life_job_has_engine(const struct life_job *job, enum life_engine engine)
+{
+    const struct life_options options = grid_engine_options(job, engine);
+    return life_choose(&options, NULL) >= 0;
+}
+
+/* A grid counts generations from 0. From an odd generation of the file on, the two rules of A|B
+ * have the order B|A. False if there is nothing to exchange. */
+static bool exchange_rules(const struct life_job *job, char exchanged[LIFE_RULE_TEXT])
+{
+    const char *bar = job->transitions ? NULL : strchr(job->rule, '|');
+    if (!bar || job->started % 2 == 0)
+        return false;
+    snprintf(exchanged, LIFE_RULE_TEXT, "%s|%.*s", bar + 1, (int)(bar - job->rule), job->rule);
+    return true;
+}
+
+life *life_job_create(struct life_job *job, enum life_engine engine)
+{
+    char exchanged[LIFE_RULE_TEXT];
+    struct life_options options = grid_engine_options(job, engine);
+    options.progress = life_job_progress;
+    options.arg = job;
+    if (exchange_rules(job, exchanged))
+        options.rule = exchanged;
     return life_create(&options);
 }
 

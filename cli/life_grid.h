@@ -16,8 +16,10 @@
 int life_job_rule(struct life_job *job, const char *text, const char *where);
 int life_job_check_states(const struct life_job *job, unsigned states);
 
-/* life_grid.c: choose size, rule and bounds; create the engine; fill in the initial cells. */
+/* life_grid.c: choose size, rule and bounds; true if an engine has them; create the engine; fill in
+ * the initial cells. */
 int life_job_plan(struct life_job *job);
+bool life_job_has_engine(const struct life_job *job, enum life_engine engine);
 life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 

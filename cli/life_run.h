@@ -25,7 +25,8 @@ int life_job_close(struct life_job *job, int status);
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 
-/* Replace packed by plain C for a small run. Call it once size and generations are known. */
+/* Replace packed by plain C for a small run, or for a rule without a kernel. Call it once size and
+ * generations are known. */
 void life_choice_small(struct life_job *job);
 
 /* life_run.c: the main loop. An interruption is no failure. */

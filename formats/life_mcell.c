@@ -4,7 +4,7 @@
  *   #GAME Life             the family of the rule: Life, Generations or Larger than Life
  *   #RULE 23/3             345/2/4 of Generations
  *   #GOLLY WireWorld       in place of both, the name of Golly's rule
- *   #BOARD 200x200         with #WRAP 1 the pattern lives on a torus of that size
+ *   #BOARD 200x200         the size of the grid: with #WRAP 1 a torus, else a plane with edges
  *   #L 2.A$A.A             runs, as in RLE: . is dead, A alive, $ the end of a row; A to X are
  *                          states 1 to 24, aA to aX 25 to 48, and so on
  *
@@ -144,8 +144,9 @@ static int read_mcell(const struct life_text *t, struct life_sink *sink)
         sink->p->width = (size_t)sink->right;
         sink->p->height = (size_t)sink->bottom;
     }
-    if (status == 0 && pen.wraps && pen.board[0] && !sink->filling)
-        snprintf(sink->p->bounds, sizeof sink->p->bounds, "T%zu,%zu", pen.board[0], pen.board[1]);
+    if (status == 0 && pen.board[0] && !sink->filling)
+        snprintf(sink->p->bounds, sizeof sink->p->bounds, "%c%zu,%zu", pen.wraps ? 'T' : 'P',
+                 pen.board[0], pen.board[1]);
     return status;
 }
 

@@ -21,6 +21,7 @@ enum {
     TABLES = ON(FORM_TABLE),
     TREES = TABLES | ON(FORM_TREE),
     SUMS = ON(FORM_SUMS),
+    PAIRS = ON(FORM_PAIR),
     ALL = TREES | SUMS
 };
 
@@ -41,9 +42,9 @@ static const struct life_engine_row engines[] = {
      "an int a cell"},
     {LIFE_REFERENCE, &life_large_host_backend, FLAT, SUMS, 256, LIFE_B0_ANY, LIFE_HOST, false,
      "plain C, a byte a cell, by sums of rows"},
-    {LIFE_REFERENCE, &life_reference_backend, GRIDS, ALL, 256, LIFE_B0_ANY, LIFE_HOST, false,
+    {LIFE_REFERENCE, &life_reference_backend, GRIDS, ALL | PAIRS, 256, LIFE_B0_ANY, LIFE_HOST, false,
      "plain C, a byte a cell"},
-    {LIFE_HASHLIFE, &life_hashlife_backend, PLANES, TREES, 256, LIFE_B0_INVERTED, LIFE_HOST, false,
+    {LIFE_HASHLIFE, &life_hashlife_backend, PLANES, TREES | PAIRS, 256, LIFE_B0_INVERTED, LIFE_HOST, false,
      "a quadtree of distinct squares"},
     {LIFE_SPARSE, &life_sparse_backend, PLANES, TABLES, 2, LIFE_B0_NONE, LIFE_ONE_DEVICE, false,
      "tiles of 48 x 48 cells, where cells change"},

@@ -4,6 +4,8 @@
  *                   rotation and reflection; -a: all placements except a (A. Hensel's notation,
  *                   conwaylife.com/wiki/Isotropic_non-totalistic_rule)
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
+ *   B2o/S2m34H      isotropic on hexagons (LifeViewer): of 2, 3 or 4 neighbours o are adjacent, p
+ *                   are two opposite, three apart or all but two opposite, m are all others
  *   B2/S013V        von Neumann's four: north, west, east, south
  *   W110            S. Wolfram's elementary rules, even numbers: a row computes the next row below
  *                   it, and live cells stay
@@ -31,30 +33,37 @@ enum {
     NEUMANN = LIFE_NEUMANN
 };
 
-/* For each number of neighbours, its letters and one placement for each letter; above four, the
- * dead neighbours have the placement of 8 - count. */
-static const char *const letters[5] = {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz"};
-static const unsigned short places[5][13] = {
-    {0},
-    {1, 2},
-    {5, 10, 3, 40, 33, 68},
-    {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
-    {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}};
+/* Placements of neighbours up to rotation and reflection. For each number of neighbours up to half
+ * of them, its letters and one placement for each letter; above half, the dead neighbours have the
+ * placement of neighbours - count. */
+static const struct placements {
+    unsigned neighbours;
+    int turns;                            /* rotations of the neighbourhood */
+    unsigned char turned[9], mirrored[9]; /* new place of each cell of a block */
+    const char *letters[5];
+    unsigned short place[5][13];
+} moore = {MOORE,
+           4,
+           {2, 5, 8, 1, 4, 7, 0, 3, 6},
+           {2, 1, 0, 5, 4, 3, 8, 7, 6},
+           {"", "ce", "ceaikn", "ceaiknjqry", "ceaiknjqrytwz"},
+           {{0},
+            {1, 2},
+            {5, 10, 3, 40, 33, 68},
+            {69, 42, 11, 7, 98, 13, 14, 70, 41, 97},
+            {325, 170, 15, 45, 99, 71, 106, 102, 43, 101, 105, 78, 108}}},
+  hexagon = {HEXAGON,
+             6,
+             {1, 5, 2, 0, 4, 8, 6, 3, 7},
+             {0, 3, 6, 1, 4, 7, 2, 5, 8},
+             {"", "", "omp", "omp", ""},
+             {{0}, {0}, {0x003, 0x021, 0x101}, {0x023, 0x103, 0x0a1}, {0}}};
 
 static const char BASE_64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static unsigned block_turned(unsigned block)
+/* Move each cell of a block to its new place. */
+static unsigned block_moved(unsigned block, const unsigned char to[9])
 {
-    static const unsigned char to[9] = {2, 5, 8, 1, 4, 7, 0, 3, 6};
-    unsigned out = 0;
-    for (int i = 0; i < 9; i++)
-        out |= (block >> i & 1) << to[i];
-    return out;
-}
-
-static unsigned mirrored(unsigned block)
-{
-    static const unsigned char to[9] = {2, 1, 0, 5, 4, 3, 8, 7, 6};
     unsigned out = 0;
     for (int i = 0; i < 9; i++)
         out |= (block >> i & 1) << to[i];
@@ -67,14 +76,37 @@ static void table_set(struct life_table *t, unsigned block, bool on)
                                                                                  << block % 64;
 }
 
-/* Set a letter's placements in all rotations and reflections. */
-static void set_letter(struct life_table *t, unsigned cell, unsigned count, int letter, bool on)
+/* The letters of `count` neighbours. rest: `count`, or the number of dead neighbours if fewer. */
+static const char *letters_of(const struct placements *p, unsigned count, unsigned *rest)
 {
-    const unsigned place = places[count <= 4 ? count : 8 - count][letter];
-    unsigned block = (count <= 4 ? place : MOORE ^ place) | cell;
-    for (int i = 0; i < 8; i++) {
-        table_set(t, block, on);
-        block = i == 3 ? mirrored(block_turned(block)) : block_turned(block);
+    const unsigned most = (unsigned)__builtin_popcount(p->neighbours);
+    *rest = count <= most / 2 ? count : most - count;
+    return p->letters[*rest];
+}
+
+/* Set a block, whatever its cells outside the neighbourhood. */
+static void set_everywhere(struct life_table *t, unsigned neighbours, unsigned block, bool on)
+{
+    const unsigned outside = MOORE & ~neighbours;
+    unsigned others = outside;
+    for (; others; others = (others - 1) & outside)
+        table_set(t, block | others, on);
+    table_set(t, block, on);
+}
+
+/* Set a letter's placements in all rotations and reflections. */
+static void set_letter(struct life_table *t, const struct placements *p, unsigned cell,
+                       unsigned count, int letter, bool on)
+{
+    unsigned rest;
+    letters_of(p, count, &rest);
+    const unsigned place = p->place[rest][letter];
+    unsigned block = (rest == count ? place : p->neighbours ^ place) | cell;
+    for (int i = 0; i < 2 * p->turns; i++) {
+        set_everywhere(t, p->neighbours, block, on);
+        block = block_moved(block, p->turned);
+        if (i == p->turns - 1)
+            block = block_moved(block, p->mirrored);
     }
 }
 
@@ -105,6 +137,35 @@ bool life_family_tidy(const char *text, char *out, size_t size)
     return true;
 }
 
+/* Read the letters after a count; von Neumann's neighbours have none. `but`: set all placements
+ * except theirs. */
+static int read_letters(const char *text, const char **p, struct life_table *t, unsigned cell,
+                        unsigned neighbours, unsigned count, bool but)
+{
+    const struct placements *placements = neighbours == MOORE     ? &moore
+                                          : neighbours == HEXAGON ? &hexagon
+                                                                  : NULL;
+    if (!placements)
+        return life_family_refuse(text,
+                                  "letters after a count are for the eight neighbours and for "
+                                  "a hexagon's six, not for von Neumann's four");
+    unsigned rest;
+    const char *known = letters_of(placements, count, &rest);
+    for (; islower((unsigned char)**p); ++*p) {
+        const char *letter = strchr(known, **p);
+        if (!letter)
+            return life_family_refuse(
+                text,
+                neighbours == HEXAGON
+                    ? "a hexagon's neighbours have letters for 2, 3 and 4 only, o, m or p, as "
+                      "in B2o/S2m34H"
+                    : "there is a letter that its count does not have, as in B2-a/S12, where "
+                      "2 may have c e a i k n");
+        set_letter(t, placements, cell, count, (int)(letter - known), !but);
+    }
+    return 0;
+}
+
 /* Read the counts of B or S with their letters, from *p on. */
 static int family_read_part(const char *text, const char **p, struct life_table *t, unsigned cell,
                             unsigned neighbours)
@@ -120,23 +181,13 @@ static int family_read_part(const char *text, const char **p, struct life_table 
                           : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
         const bool but = **p == '-';
         *p += but;
-        const char *known = letters[count <= 4 ? count : 8 - count];
-        if (but || !islower((unsigned char)**p))
-            set_count(t, cell, neighbours, count);
-        if (but && !islower((unsigned char)**p))
+        const bool any = islower((unsigned char)**p);
+        if (but && !any)
             return life_family_refuse(text, "after a minus there should be letters");
-        for (; islower((unsigned char)**p); ++*p) {
-            const char *letter = strchr(known, **p);
-            if (most != 8)
-                return life_family_refuse(
-                    text,
-                    "letters after a count are for all eight neighbours, not for a hexagon's or von Neumann's");
-            if (!letter)
-                return life_family_refuse(
-                    text,
-                    "there is a letter that its count does not have, as in B2-a/S12, where 2 may have c e a i k n");
-            set_letter(t, cell, count, (int)(letter - known), !but);
-        }
+        if (but || !any)
+            set_count(t, cell, neighbours, count);
+        if (any && read_letters(text, p, t, cell, neighbours, count, but) < 0)
+            return -1;
     }
     return 0;
 }
@@ -148,7 +199,7 @@ static int read_parts(const char *text, struct life_table *t, unsigned *neighbou
 {
     char copy[LIFE_RULE_TEXT - 4];
     if (!life_family_tidy(text, copy, sizeof copy) ||
-        strspn(copy, "0123456789-aceijknqrtwyzBSHV/") != strlen(copy) || !copy[0])
+        strspn(copy, "0123456789-aceijkmnopqrtwyzBSHV/") != strlen(copy) || !copy[0])
         return 1;
     char *last = copy + strlen(copy) - 1;
     const unsigned neighbours = *last == 'H' ? HEXAGON : *last == 'V' ? NEUMANN : MOORE;
@@ -322,4 +373,15 @@ void life_family_macros(const struct life_family *rule, bool ternary, char text[
     }
     life_circuit_find(&rule->table, &circuit);
     life_circuit_text(&circuit, text);
+}
+
+struct life_family life_family_half(const struct life_family *rule, bool odd)
+{
+    struct life_family half = *rule;
+    if (rule->row->form != LIFE_FORM_PAIR)
+        return half;
+    half.row = &life_table_family;
+    half.table = odd ? rule->odd : rule->table;
+    half.b0 = life_table_next(&half.table, 0);
+    return half;
 }

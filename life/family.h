@@ -17,7 +17,8 @@
 enum life_form {
     LIFE_FORM_TABLE, /* `table` of live neighbours; dying states count up (Generations) */
     LIFE_FORM_TREE,  /* a transition tree of the neighbours' states (transitions.h) */
-    LIFE_FORM_SUMS   /* sums of the neighbours' weights, of any range (large_rule.h) */
+    LIFE_FORM_SUMS,  /* sums of the neighbours' weights, of any range (large_rule.h) */
+    LIFE_FORM_PAIR   /* `table` in even generations, `odd` in odd ones (alternating.c) */
 };
 
 /* Neighbourhoods as cells of a block of nine: bit 0 the north-west cell, row by row. */
@@ -44,14 +45,18 @@ struct life_family_row {
 
 struct life_family {
     const struct life_family_row *row;
-    bool counts;           /* outer-totalistic: `rule` is complete */
-    struct life_rule rule; /* 0 unless `counts` */
-    struct life_table table;
-    unsigned neighbourhood; /* cells of a block that `table` depends on, without the middle */
+    bool counts;                  /* outer-totalistic: `rule` is complete */
+    struct life_rule rule;        /* 0 unless `counts` */
+    struct life_table table, odd; /* `odd`: LIFE_FORM_PAIR only */
+    unsigned neighbourhood;       /* cells of a block that `table` depends on, without the middle */
     /* 2, or more. Dying cells count as dead in `table`. */
     unsigned states;
     unsigned range; /* of the neighbourhood in columns and rows */
-    bool b0;        /* a cell with an empty neighbourhood becomes alive */
+    /* A cell with an empty neighbourhood becomes alive. LIFE_FORM_PAIR: an empty plane is not empty
+     * again after two generations. */
+    bool b0;
+    /* Equal cells of a grid repeat only if the generations between them are even. */
+    bool alternates;
     /* Transition tree of a rule file; NULL for all other families. */
     const struct life_transitions *transitions;
     char text[LIFE_RULE_TEXT]; /* in rule notation */
@@ -59,6 +64,7 @@ struct life_family {
 
 /* The families in the order in which they are tried. */
 #define FAMILIES(X)                                                                                \
+    X(life_alternating_family)                                                                     \
     X(life_large_family)                                                                           \
     X(life_generations_family)                                                                     \
     X(life_table_family)                                                                           \
@@ -104,6 +110,9 @@ int life_table_parse(const char *text, struct life_family *rule);
 /* Parse MAP and its 86, 22 or 6 characters; *rest: the text after them, without padding. Return as
  * `parse` above. */
 int life_map_parse(const char *text, struct life_family *rule, const char **rest);
+
+/* The rule of even or of odd generations: one table of LIFE_FORM_PAIR; else a copy of the rule. */
+struct life_family life_family_half(const struct life_family *rule, bool odd);
 
 /* `next` of the families with a table. */
 unsigned char life_table_state(const struct life_family *rule, const unsigned char block[9]);

@@ -25,7 +25,7 @@
 struct hashlife {
     life *lf;                                   /* rule, generation, progress */
     const struct life_transitions *transitions; /* of the rule; or NULL */
-    bool alternates;                            /* the rule has B0: see hashlife.c */
+    bool alternates;                            /* rules of generations differ: hashlife.c */
     struct life_logic logic[2];                 /* of steps from even and odd generations */
     uint8_t *middle[2]; /* other rules: middle 2 x 2 of 4 x 4 cells after a generation; else NULL */
     bool conway;
@@ -125,6 +125,10 @@ int hash_grow(struct hashlife *h);
 /* True if all live cells are within the inner quarter of the plane's width and height, so that
  * none leaves its middle within 2^(level - 3) generations. */
 bool hash_has_room(const struct hashlife *h);
+
+/* Steps of four leaves computed since the plane was created: the work that no repetition has
+ * saved. */
+uint64_t hash_steps(const life *lf);
 
 /* Reset to an empty plane. */
 int hash_clear(struct hashlife *h);

@@ -51,12 +51,12 @@ LIFE_VECTORS static void step_conway(uint32_t *restrict cell, int generations)
 
 /* Any outer-totalistic rule, by its circuit (logic.c): bit a << 2 | b << 1 | c of a step's table
  * is its value. */
-LIFE_VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell,
+LIFE_VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int odd,
                                     int generations)
 {
     uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
     for (int g = 0; g < generations; g++) {
-        const struct life_logic *logic = &h->logic[(h->odd + g) & 1];
+        const struct life_logic *logic = &h->logic[(odd + g) & 1];
         leaf_add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
         memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
         for (int i = 0; i < logic->steps; i++) {
@@ -97,10 +97,10 @@ void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
 }
 
 /* Other rules, by the table of 4 x 4 cells. */
-static void step_table(const struct hashlife *h, uint32_t *cell, int generations)
+static void step_table(const struct hashlife *h, uint32_t *cell, int odd, int generations)
 {
     for (int g = 0; g < generations; g++) {
-        const uint8_t *middle = h->middle[(h->odd + g) & 1];
+        const uint8_t *middle = h->middle[(odd + g) & 1];
         uint32_t next[ROWS];
         for (int y = g + 1; y < ROWS - 1 - g; y += 2) {
             next[y] = next[y + 1] = 0;
@@ -117,14 +117,14 @@ static void step_table(const struct hashlife *h, uint32_t *cell, int generations
     }
 }
 
-void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int generations)
+void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
 {
     if (h->conway)
         step_conway(cell, generations);
     else if (h->middle[0])
-        step_table(h, cell, generations);
+        step_table(h, cell, odd, generations);
     else
-        step_chain(h, cell, generations);
+        step_chain(h, cell, odd, generations);
 }
 
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
@@ -134,7 +134,7 @@ void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k,
         cell[y] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
         cell[y + 16] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
     }
-    hash_leaf_rows(h, cell, 1 << k);
+    hash_leaf_rows(h, cell, h->odd, 1 << k);
     for (int y = 0; y < 16; y++)
         out->row[y] = (uint16_t)(cell[y + 8] >> 8);
 }

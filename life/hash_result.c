@@ -320,6 +320,7 @@ static bool find_last(struct worker *w, struct batch *b, int level)
 
 static bool find_leaves(struct worker *w, struct batch *b)
 {
+    w->steps += b->n;
     for (unsigned i = 0; i < b->n; i++) {
         const square_t out = leaf_result(w, &w->h->node[b->item[i].square]);
         if (out == NO_SQUARE)

@@ -50,14 +50,14 @@ INLINE uint64_t leaf_spread(uint32_t bits)
     return ((EIGHT(bits & 255) & 0x8040201008040201u) + EIGHT(0x7f)) >> 7 & EIGHT(1);
 }
 
-static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][ROWS])
+static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][ROWS], int odd)
 {
     const unsigned char wraps = (unsigned char)h->lf->rule.states;
     uint32_t next[ROWS] = {0};
     for (int y = 0; y < ROWS; y++)
         for (int x = 0; x < ROWS; x += 8)
             next[y] |= ones_of(&cell[y][x]) << x;
-    hash_leaf_rows(h, next, 1);
+    hash_leaf_rows(h, next, odd, 1);
     for (int y = 1; y < ROWS - 1; y++) {
         unsigned char lives[ROWS];
         for (int x = 0; x < ROWS; x += 8)
@@ -79,7 +79,7 @@ static void generations_steps(const struct hashlife *h, const states_t *part[4],
         for (int i = 0; i < 2; i++)
             memcpy(&cell[y][16 * i], part[y / 16 * 2 + i] + y % 16 * 16, 16);
     for (int g = 0; g < generations; g++)
-        generations_step(h, cell);
+        generations_step(h, cell, h->odd + g);
     for (int y = 0; y < 16; y++)
         memcpy(out + 16 * y, &cell[y + 8][8], 16);
 }

@@ -33,6 +33,7 @@ struct worker {
     uint8_t id;     /* id, from 1 on */
     bool reverse;   /* process wanted squares from the last to the first */
     unsigned items; /* begun since the last poll */
+    uint64_t steps; /* of four leaves, computed since the plane was created */
     bool (*poll)(struct worker *w);
     pthread_t thread;
     struct spare {

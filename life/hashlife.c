@@ -49,19 +49,21 @@ static struct life_rule counts_of(const struct life_table *t)
 }
 
 /* B0 turns empty space alive. To keep it empty here, cells are stored inverted: always if the rule
- * has S8, else in odd generations, as in Golly. Other rules are not changed. */
+ * has S8, else in odd generations, as in Golly. If two rules alternate, the first may have
+ * B0, and the second turns space empty again. Other rules are not changed. */
 static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
 {
-    const bool birth = life_table_next(&rule->table, 0), stays = life_table_next(&rule->table, 511);
+    const bool pair = rule->row->form == LIFE_FORM_PAIR, birth = life_table_next(&rule->table, 0),
+               stays = !pair && life_table_next(&rule->table, 511);
     const struct life_table even = inverted(&rule->table, birth && stays, birth),
-                            odd = inverted(&rule->table, birth, birth && stays),
+                            odd = inverted(pair ? &rule->odd : &rule->table, birth, birth && stays),
                             *const of[2] = {&even, &odd};
     h->transitions = rule->transitions;
     h->multistate = rule->states > 2 || rule->transitions;
     h->leaf_level = rule->transitions ? LEAF_LEVEL_OF_FILES : LEAF_LEVEL_MOST;
     if (rule->transitions)
         return 0;
-    h->alternates = birth && !stays;
+    h->alternates = pair || (birth && !stays);
     for (int i = 0; i < 2 && !rule->counts; i++) {
         if (!(h->middle[i] = malloc(1 << 16)))
             return clerror_set(ENOMEM, "life: out of memory for an engine");
@@ -159,6 +161,15 @@ static int hashlife_step(life *lf, uint64_t generations)
             lf->call.done += ldexp(1, k);
         }
     return 0;
+}
+
+uint64_t hash_steps(const life *lf)
+{
+    const struct hashlife *h = lf->state;
+    uint64_t steps = 0;
+    for (unsigned t = 0; t < h->threads; t++)
+        steps += h->worker[t].steps;
+    return steps;
 }
 
 static size_t hashlife_bytes(const life *lf)

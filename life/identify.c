@@ -17,6 +17,7 @@
 #include "life/census.h"
 #include "life/counting.h"
 #include "life/engine.h"
+#include "life/hash.h"
 #include "life/hash_map.h"
 
 #include "stdcl/identify.h"
@@ -36,7 +37,9 @@ enum {
     PHASES_TURNED = 256,   /* phases whose symmetry is determined */
     QUADRATIC = 1 << 17,   /* cells from which growth may be quadratic */
     MOST_CELLS = 1 << 20,
-    CONFIRMED = 1 << 20,      /* generations for which growth is confirmed */
+    LARGE = 1 << 17,      /* cells from which work is limited */
+    MOST_STEPS = 1 << 20, /* of leaves, in all generations with more than LARGE cells: a second */
+    CONFIRMED = 1 << 20,  /* generations for which growth is confirmed */
     MOST_CONFIRMED = 1 << 21, /* cells to which it is confirmed */
     MOST_MULTIPLE = 8,        /* periods of the population in a period of the cells */
     LEAST_STEADY = 64,        /* generations in which debris does not change */
@@ -264,6 +267,7 @@ struct search {
     uint64_t since, power;             /* generations from `before` on; 2^k */
     uint64_t *population;              /* of n generations from `origin` on */
     uint64_t origin, n, room, unit;    /* unit: 2 if odd generations are stored inverted */
+    uint64_t steps;                    /* of leaves, in generations with more than LARGE cells */
 };
 
 /* The present generation. */
@@ -755,6 +759,23 @@ static int search_long_periods(struct search *s, uint64_t limit)
     return note_population(s);
 }
 
+/* Advance by a generation. Fails with ERANGE if the pattern has too many cells, or many so
+ * irregular that HashLife computes most of them again in each generation. */
+static int search_step(struct search *s)
+{
+    const uint64_t before = hash_steps(s->lf);
+    if (life_step(s->lf, 1) < 0 || note_population(s) < 0)
+        return -1;
+    if (s->population[s->n - 1] > LARGE)
+        s->steps += hash_steps(s->lf) - before;
+    return s->steps <= MOST_STEPS
+               ? 0
+               : clerror_set(ERANGE,
+                             "life: a pattern of more than %d cells changes too much to be "
+                             "identified",
+                             LARGE);
+}
+
 /* Leave a pattern unsettled that has too many cells. */
 static int leave_large(struct search *s, int status)
 {
@@ -772,11 +793,8 @@ static int search_run(struct search *s, uint64_t limit)
     status = status == 0 ? examine_generation(s) : status;
     for (uint64_t g = 0; g < limit && g < STEPPED && status == 0; g++) {
         s->since++;
-        if (life_step(s->lf, 1) < 0)
-            return -1;
-        if (note_population(s) < 0)
-            return leave_large(s, -1);
-        status = examine_generation(s);
+        status = search_step(s);
+        status = status == 0 ? examine_generation(s) : status;
         if (status < 0)
             return leave_large(s, status);
     }
@@ -788,10 +806,11 @@ static int search_run(struct search *s, uint64_t limit)
     return leave_large(s, status == 0 ? identify_population(s) : status);
 }
 
-/* True if odd generations are stored inverted: B0 without S8. */
+/* True if equal cells of even and of odd generations have different futures: two rules alternate,
+ * or odd generations are stored inverted, B0 without S8. */
 static bool stores_alternate(const life *lf)
 {
-    return lf->rule.b0 && !life_table_next(&lf->rule.table, 511);
+    return lf->rule.alternates || (lf->rule.b0 && !life_table_next(&lf->rule.table, 511));
 }
 
 struct life_identity *life_identify(life *lf, uint64_t limit)

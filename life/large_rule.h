@@ -36,6 +36,10 @@ struct life_large {
  * wrong (static, or of this thread until the next call). `text` must outlive `l`. */
 int large_rule_read(const char *text, struct life_large *l, const char **why);
 
+/* Rewrite a rule of triangular cells, such as B45/S456L (triangles.c), as Larger than Life: 0; 1,
+ * the text is of another family; or -1 with EINVAL. */
+int large_triangles_read(const char *text, char *large, size_t size);
+
 /* Write the rule in canonical form. False if it is too long. */
 bool large_rule_write(const struct life_large *l, char *text, size_t size);
 

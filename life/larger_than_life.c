@@ -19,27 +19,39 @@ EMBEDDED(count_text, "life/count_bytes.h", life_count_bytes_h);
 
 /* ---- Parsing. -------------------------------------------------------------------------------- */
 
+/* Copy a rule without blanks, or rewrite one of triangular cells: 0; or -1 with EINVAL. */
+static int large_text(const char *text, char copy[LIFE_RULE_TEXT])
+{
+    size_t n = 0;
+    const char *p = text;
+    const int status = large_triangles_read(text, copy, LIFE_RULE_TEXT);
+    if (status <= 0)
+        return status;
+    for (; *p && n + 1 < LIFE_RULE_TEXT; p++)
+        if (!isspace((unsigned char)*p))
+            copy[n++] = *p;
+    copy[n] = '\0';
+    return *p ? life_family_refuse(text, "it is too long") : 0;
+}
+
 static int large_parse(const char *text, struct life_family *rule)
 {
     struct life_large l;
     const char *why;
-    size_t n = 0;
     char copy[LIFE_RULE_TEXT];
-    const char *p = text;
-    for (; *p && n + 1 < sizeof copy; p++)
-        if (!isspace((unsigned char)*p))
-            copy[n++] = *p;
-    copy[n] = '\0';
+    if (large_text(text, copy) < 0)
+        return -1;
     const int status = large_rule_read(copy, &l, &why);
     if (status > 0)
         return 1;
     if (status < 0)
         return life_family_refuse(text, why);
-    if (*p || !large_rule_write(&l, rule->text, sizeof rule->text))
+    if (!large_rule_write(&l, rule->text, sizeof rule->text))
         return life_family_refuse(text, "it is too long");
     rule->states = l.states;
     rule->range = large_columns(&l);
     rule->b0 = large_counts_have(&l.birth, 0);
+    rule->alternates = large_inversion(&l) == LARGE_ALTERNATING;
     return 0;
 }
 

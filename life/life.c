@@ -579,11 +579,13 @@ static int verify_period(life *lf, uint64_t period)
 }
 
 /* Return how many generations ago the newest sample's state occurred; 0 if not among the `known`
- * latest. `ring` holds generation g at g % (LIFE_LONGEST_PERIOD + 1). */
-static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known)
+ * latest. `ring` holds generation g at g % (LIFE_LONGEST_PERIOD + 1). The period is a multiple of
+ * `unit`. */
+static uint64_t find_period(const struct life_sample *ring, uint64_t newest, uint64_t known,
+                            uint64_t unit)
 {
     const struct life_sample *now = &ring[newest % (LIFE_LONGEST_PERIOD + 1)];
-    for (uint64_t p = 1; p <= LIFE_LONGEST_PERIOD && p < known; p++) {
+    for (uint64_t p = unit; p <= LIFE_LONGEST_PERIOD && p < known; p += unit) {
         const struct life_sample *then = &ring[(newest - p) % (LIFE_LONGEST_PERIOD + 1)];
         if (then->hash == now->hash && then->population == now->population)
             return p;
@@ -647,7 +649,8 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
             past_remember(lf, &batch[i]);
             if (watch && watch(arg, &batch[i]))
                 return 0;
-            const uint64_t p = find_period(lf->past.ring, batch[i].generation, lf->past.n);
+            const uint64_t p = find_period(lf->past.ring, batch[i].generation, lf->past.n,
+                                           lf->rule.alternates ? 2 : 1);
             if (!p)
                 continue;
             if (past_settle(lf, p, done - 1 - i) < 0)

@@ -99,8 +99,9 @@ enum { TOLD_EVERY = 1 << 22 }; /* cells between two reports of progress */
 
 struct reference {
     unsigned char *now, *next;
-    struct life_cells image;       /* packed rows for the caller, plane after plane */
-    struct life_table_host *table; /* NULL: the rows of the scalar reference */
+    struct life_cells image;          /* packed rows for the caller, plane after plane */
+    struct life_family half[2];       /* the rule of even and of odd generations */
+    struct life_table_host *table[2]; /* theirs; NULL: the rows of the scalar reference */
 };
 
 static void reference_free(life *lf)
@@ -111,7 +112,8 @@ static void reference_free(life *lf)
     free(r->now);
     free(r->next);
     life_cells_free(&r->image);
-    life_table_host_close(r->table);
+    life_table_host_close(r->table[0]);
+    life_table_host_close(r->table[1]);
     free(r);
     lf->state = NULL;
 }
@@ -132,10 +134,15 @@ static int reference_create(life *lf, const struct life_options *options)
         r->now = calloc(lf->width * lf->height, 1);
         r->next = calloc(lf->width * lf->height, 1);
     }
-    const bool by_table = lf->rule.row->form == LIFE_FORM_TABLE && lf->bounds != LIFE_JOINED;
-    if (by_table)
-        r->table = life_table_host_open(&lf->rule, lf->width);
-    if (!r->now || !r->next || (by_table && !r->table)) {
+    bool ready = r->now && r->next;
+    for (int odd = 0; odd < 2; odd++) {
+        r->half[odd] = life_family_half(&lf->rule, odd);
+        if (r->half[odd].row->form != LIFE_FORM_TABLE || lf->bounds == LIFE_JOINED)
+            continue;
+        r->table[odd] = life_table_host_open(&r->half[odd], lf->width);
+        ready = ready && r->table[odd];
+    }
+    if (!ready) {
         reference_free(lf);
         return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells",
                            bytes / 1e6, lf->width, lf->height);
@@ -174,16 +181,18 @@ static int reference_download(life *lf)
 static int reference_generation(life *lf)
 {
     struct reference *r = lf->state;
+    const unsigned odd = life_now(lf) & 1;
+    const struct life_family *rule = &r->half[odd];
     for (size_t y = 0, end; y < lf->height; y = end) {
         const size_t rows = TOLD_EVERY / lf->width + 1;
         end = lf->height - y < rows ? lf->height : y + rows;
-        if (r->table)
-            life_table_host_rows(r->table, &lf->rule, lf->bounds, lf->width, lf->height, y, end,
+        if (r->table[odd])
+            life_table_host_rows(r->table[odd], rule, lf->bounds, lf->width, lf->height, y, end,
                                  r->now, r->next);
         else if (lf->bounds == LIFE_JOINED)
-            life_ref_topology_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
+            life_ref_topology_rows(rule, &lf->grid, y, end, r->now, r->next);
         else
-            life_ref_family_rows(&lf->rule, life_now(lf), lf->bounds, lf->width, lf->height, y, end,
+            life_ref_family_rows(rule, life_now(lf), lf->bounds, lf->width, lf->height, y, end,
                                  r->now, r->next);
         if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;

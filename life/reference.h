@@ -17,7 +17,7 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
                    unsigned char *to);
 
 /* One generation of rows y ... end - 1 of a rule of any family. `from` has the cells of
- * `generation`, on which only Larger than Life with B0 depends. */
+ * `generation`, on which only Larger than Life with B0 and rules that alternate depend. */
 void life_ref_family_rows(const struct life_family *rule, uint64_t generation,
                           enum life_bounds bounds, size_t width, size_t height, size_t y,
                           size_t end, const unsigned char *from, unsigned char *to);

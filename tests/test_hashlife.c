@@ -155,7 +155,8 @@ static void hashlife_matches_reference(void **unused)
     static const char *const rules[] = {
         "B3/S23",        "B36/S23", "B2/S",        "B3678/S34678",       "B1357/S1357",
         "B3/S012345678", "B03/S23", "B013568/S01", "B0123478/S01234678", "B2-a/S12",
-        "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8"};
+        "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8",
+        "B2o/S2m34H"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (unsigned g = 0; g < 9; g++)
             compare_hashlife_with_reference(rules[r], 1 + draw_in_hashlife() % SIDE,
@@ -165,6 +166,53 @@ static void hashlife_matches_reference(void **unused)
                                             (long long)(draw_in_hashlife() % 1000) - 500);
     compare_hashlife_with_reference("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
     compare_hashlife_with_reference("B3/S23", 1, 1, 1, -1, -1);
+}
+
+/* Two rules that alternate match the scalar reference, which gets each generation's own rule. The
+ * first rule may have B0, and the first generation may be odd. */
+static void hashlife_alternates_rules(void **unused)
+{
+    enum { N = 96, DRAWN = 40, GENERATIONS = 11 };
+    static const char *const pairs[][2] = {{"B3/S23", "B36/S125"},
+                                           {"B3/S1237", "B2/S"},
+                                           {"B03/S23", "B/S12345"},
+                                           {"B2o/S2m34H", "B2-a/S12"},
+                                           {"3/2/4", "23/3/4"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (uint64_t start = 0; start < 2; start++) {
+            static unsigned char cells[2][N * N], back[N * N];
+            struct life_family part[2];
+            char both[64];
+            snprintf(both, sizeof both, "%s|%s", pairs[i][0], pairs[i][1]);
+            for (int k = 0; k < 2; k++)
+                works(life_family_parse(pairs[i][k], &part[k]));
+            const bool b0 = part[0].b0;
+            memset(cells[0], b0 && start, sizeof cells[0]); /* the odd background is alive */
+            for (size_t k = 0; k < DRAWN * DRAWN; k++)
+                cells[0][(k / DRAWN + N / 3) * N + k % DRAWN + N / 3] =
+                    (unsigned char)(draw_in_hashlife() % part[0].states);
+            life *h = create_hashlife(both, 0, 1);
+            for (size_t k = 0; k < N * N; k++)
+                back[k] = cells[0][k] ^ (b0 && start);
+            works(life_put_states(h, 0, 0, N, N, back));
+            works(life_set_generation(h, start));
+            works(life_step(h, GENERATIONS));
+            works(life_get_states(h, 0, 0, N, N, back));
+            life_free(h);
+            for (uint64_t g = 0; g < GENERATIONS; g++)
+                life_ref_family_rows(&part[(start + g) & 1], 0, LIFE_TORUS, N, N, 0, N,
+                                     cells[g & 1], cells[!(g & 1)]);
+            const bool inverted = b0 && (start + GENERATIONS) % 2;
+            for (size_t k = 0; k < N * N; k++)
+                if (back[k] != (cells[GENERATIONS & 1][k] ^ inverted))
+                    fail_msg("%s from generation %d: cell %zu,%zu is %d", both, (int)start, k % N,
+                             k / N, back[k]);
+        }
+    fails(ENOTSUP,
+          life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .rule = "B3/S23|B03/S23"})
+              ? 0
+              : -1);
 }
 
 /* Squares count their cells: across the axes, of one cell, and beyond the occupied plane. */
@@ -683,6 +731,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hashlife_numbers_are_printed),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(hashlife_matches_reference),
+        cmocka_unit_test(hashlife_alternates_rules),
         cmocka_unit_test(hashlife_little_memory_gives_same_cells),
     };
     if (argc > 1)

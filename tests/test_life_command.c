@@ -1156,6 +1156,34 @@ static void life_command_runs_named_rules(void **unused)
     }
 }
 
+/* Rules that alternate follow the generation of the file, on a plane and on a grid: from an odd one
+ * the second rule is first. */
+static void life_command_alternates_rules(void **unused)
+{
+    static const char *const first[] = {"B3/S23", "B2/S"};
+    (void)unused;
+    for (int odd = 0; odd < 2; odd++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "#CXRLE Gen=%d\nx = 5, y = 3, rule = B3/S23|B2/S\n3obo$o2b2o$b3o!\n", 10 + odd);
+        put_text(in_folder("both.rle"), text);
+        snprintf(text, sizeof text, "both.rle --rule %s -n 1", first[odd]);
+        json_t *r = life_report(text);
+        const json_int_t population = life_number(r, "population");
+        json_decref(r);
+        r = life_report("both.rle -n 1 -o next.rle");
+        assert_int_equal(life_number(r, "population"), population);
+        json_decref(r);
+        r = life_report("both.rle --rule 'B3/S23|B2/S:T40' -n 1");
+        assert_string_equal(json_string_value(json_object_get(r, "engine")), "reference");
+        assert_int_equal(life_number(r, "population"), population);
+        json_decref(r);
+        load_life_file("next.rle", text, sizeof text);
+        assert_non_null(strstr(text, "rule = B3/S23|B2/S\n"));
+        assert_non_null(strstr(text, odd ? "Gen=12\n" : "Gen=11\n"));
+    }
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void life_command_runs_bounded_grids(void **unused)
@@ -1430,6 +1458,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_runs_larger_than_life),
         cmocka_unit_test(life_command_runs_history),
         cmocka_unit_test(life_command_runs_named_rules),
+        cmocka_unit_test(life_command_alternates_rules),
         cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),

@@ -714,8 +714,9 @@ static void life_cancelled_step_is_resumed(void **state)
  * neighbourhood. */
 static void plain_c_matches_scalar_reference(void **unused)
 {
-    static const char *const notations[] = {"B3/S23",   "B03/S128", "B2-a/S12", "B2/S34H",
-                                            "B2/S013V", "345/2/4",  "/2/3",     "W110"};
+    static const char *const notations[] = {"B3/S23",  "B03/S128", "B2-a/S12",
+                                            "B2/S34H", "B2/S013V", "345/2/4",
+                                            "/2/3",    "W110",     "34m/2o/3H"};
     static const size_t sizes[][2] = {{1, 1}, {2, 1}, {1, 3}, {3, 2}, {64, 5}, {67, 41}};
     (void)unused;
     for (size_t i = 0; i < sizeof notations / sizeof *notations * 12; i++) {
@@ -726,7 +727,9 @@ static void plain_c_matches_scalar_reference(void **unused)
         struct life_family family;
         works(life_family_parse(rule, &family));
         for (size_t k = 0; k < n; k++)
-            cells[0][k] = (unsigned char)(life_mix(k + i) % family.states);
+            cells[0][k] = height > 10 && k / width % 16 < 8 /* also dead rows */
+                              ? 0
+                              : (unsigned char)(life_mix(k + i) % family.states);
         life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
                                                       .rule = rule,
                                                       .width = width,
@@ -748,6 +751,56 @@ static void plain_c_matches_scalar_reference(void **unused)
     }
 }
 
+/* Two rules that alternate are the steps of two grids with a rule each, on all topologies; equal
+ * cells repeat only after an even number of generations. */
+static void rules_alternate_on_grids(void **unused)
+{
+    enum { W = 21, H = 17 };
+    static const char *const grids[] = {"T21,17", "P21,17", "K21*,17", "T21+3,17"};
+    static const char *const pairs[][2] = {
+        {"B3/S23", "B2/S"}, {"B03/S23", "B3/S12345"}, {"B2/S34H", "B2o/S3H"}, {"3/2/5", "23/36/5"}};
+    (void)unused;
+    for (size_t i = 0; i < 16; i++) {
+        const char *const *pair = pairs[i / 4], *grid = grids[i % 4];
+        unsigned char cells[W * H], both[W * H];
+        char rule[60];
+        snprintf(rule, sizeof rule, "%s|%s", pair[0], pair[1]);
+        life *lf = life_create(&(struct life_options){.rule = rule, .grid = grid});
+        ready(lf);
+        assert_int_equal(life_engine_of(lf), LIFE_REFERENCE);
+        assert_string_equal(life_rule_text(lf), rule);
+        for (size_t k = 0; k < W * H; k++)
+            cells[k] = (unsigned char)(life_mix(k + i) % life_states(lf));
+        works(life_put_states(lf, 0, 0, W, H, cells));
+        works(life_step(lf, 2));
+        works(life_step(lf, 3));
+        works(life_get_states(lf, 0, 0, W, H, both));
+        life_free(lf);
+        for (int g = 0; g < 5; g++) {
+            life *one = life_create(&(struct life_options){
+                .engine = LIFE_REFERENCE, .rule = pair[g % 2], .grid = grid});
+            ready(one);
+            works(life_put_states(one, 0, 0, W, H, cells));
+            works(life_step(one, 1));
+            works(life_get_states(one, 0, 0, W, H, cells));
+            life_free(one);
+        }
+        assert_memory_equal(both, cells, sizeof cells);
+    }
+    /* A block, which is still under both rules, repeats with period 2. */
+    uint64_t period, generation;
+    struct life_cells block = {2, 2, 1, (uint64_t[]){3, 3}};
+    life *lf = life_create(&(struct life_options){.rule = "B3/S23|B3/S234", .grid = "T20"});
+    ready(lf);
+    works(life_put(lf, 4, 4, &block));
+    works(life_until_stable(lf, 100, &period, &generation, NULL, NULL));
+    assert_int_equal(period, 2);
+    life_free(lf);
+    assert_null(life_create(
+        &(struct life_options){.engine = LIFE_PACKED, .rule = "B3/S23|B2/S", .grid = "T20"}));
+    assert_non_null(strstr(clerror(), "use the engine reference"));
+}
+
 /* With an argument, only tests that differ with two devices. */
 int main(int argc, char **argv)
 {
@@ -756,6 +809,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_devices_overlapping_bands_agree),
         cmocka_unit_test(life_reference_engine_matches),
         cmocka_unit_test(plain_c_matches_scalar_reference),
+        cmocka_unit_test(rules_alternate_on_grids),
         cmocka_unit_test(life_tile_wide_torus_wraps_inside),
         cmocka_unit_test(life_impossible_shapes_are_rejected),
         cmocka_unit_test(life_cancelled_step_is_resumed),

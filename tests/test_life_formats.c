@@ -132,7 +132,11 @@ static void life_formats_read_life105_and_106(void **state)
         "#MCell 4.00\n#GAME Rules table\n#GOLLY WireWorld\n#RULE 1,0,0,0,\n#BOARD 40x30\n#L .C\n",
         &p);
     assert_string_equal(p.rule, "WireWorld");
-    assert_true(p.states == 4 && p.bounds[0] == '\0');
+    assert_int_equal(p.states, 4);
+    assert_string_equal(p.bounds, "P40,30"); /* as bgolly writes it; also with #WRAP 0 */
+    life_pattern_free(&p);
+    read_pattern_text("#MCell 4.20\n#GAME Life\n#RULE 23/3\n#L .A\n", &p);
+    assert_string_equal(p.bounds, "");
     life_pattern_free(&p);
     read_pattern_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
     assert_string_equal(p.rule, "LifeHistory");

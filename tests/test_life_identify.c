@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "formats/life.h"
+#include "life/internal.h"
 #include "stdcl/identify.h"
 
 #include <errno.h>
@@ -180,30 +181,52 @@ static void identify_leaves_unsettled(void **unused)
     life_free(lf);
 }
 
+/* A soup of 700 x 700 cells that changes everywhere and grows slowly: HashLife saves no work, so
+ * the search ends long before the limit. */
+static void identify_leaves_large_soup(void **unused)
+{
+    (void)unused;
+    struct life_cells cells;
+    life *lf = life_create(&(struct life_options){.rule = "B34/S34", .bounds = LIFE_UNBOUNDED});
+    ready(lf);
+    works(life_cells_alloc(&cells, 704, 700));
+    for (size_t i = 0; i < cells.height * cells.stride; i++)
+        cells.word[i] = life_mix(i);
+    works(life_put(lf, 0, 0, &cells));
+    life_cells_free(&cells);
+    struct life_identity *id = life_identify(lf, 20000);
+    ready(id);
+    assert_int_equal(id->kind, LIFE_UNSETTLED);
+    assert_in_range(id->generation, 50, 1000);
+    assert_true(id->most > 1 << 17 && id->most < 1 << 20);
+    life_identity_free(id);
+    life_free(lf);
+}
+
 /* Wolfram's rule 4 adds an equal row in each generation. HashLife confirms the growth up to 2^21
- * cells, which is more than are compared. 3,000 columns have more than 2^20 cells while the cells
+ * cells, which is more than are compared. 4,000 columns have more than 2^20 cells while the cells
  * that never change are counted. */
 static void identify_knows_growth_to_many_cells(void **unused)
 {
-    char columns[7000] = "x = 6000, y = 1\n";
+    char columns[9000] = "x = 8000, y = 1\n";
     (void)unused;
     expect_identity(identify_plane("W4", "x = 1, y = 1\no!"), LIFE_PUFFER, 1, 1);
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 4000; i++)
         strcat(columns, "ob");
     strcat(columns, "!");
-    struct life_identity *id = identify_text("W4", columns, 300);
+    struct life_identity *id = identify_text("W4", columns, 258);
     assert_int_equal(id->kind, LIFE_UNSETTLED);
-    assert_true(id->generation == 300 && id->most == 301 * 3000 && id->period == 0);
+    assert_true(id->generation == 258 && id->most == 259 * 4000 && id->period == 0);
     life_identity_free(id);
 }
 
-/* Write a rule whose states change in three cycles: 1 to 83, 84 to 172 and 173 to 251. */
+/* Write a rule whose states change in three cycles: 1 to 37, 38 to 78 and 79 to 121. */
 static life_transitions *rule_of_three_cycles(void)
 {
-    static const int first[] = {1, 84, 173, 252};
-    static char text[20000] = "@RULE Cycles\n@TABLE\nn_states:252\nneighborhood:vonNeumann\n"
+    static const int first[] = {1, 38, 79, 122};
+    static char text[20000] = "@RULE Cycles\n@TABLE\nn_states:122\nneighborhood:vonNeumann\n"
                               "symmetries:none\nvar a={0";
-    for (int s = 1; s < 252; s++)
+    for (int s = 1; s < 122; s++)
         sprintf(text + strlen(text), ",%d", s);
     strcat(text, "}\nvar b=a\nvar c=a\nvar d=a\n");
     for (int cycle = 0; cycle < 3; cycle++)
@@ -215,7 +238,7 @@ static life_transitions *rule_of_three_cycles(void)
     return t;
 }
 
-/* Three cells of periods 83, 89 and 79 far apart: 83 * 89 * 79 generations. */
+/* Three cells of periods 37, 41 and 43 far apart: 37 * 41 * 43 generations. */
 static void identify_knows_long_periods(void **unused)
 {
     life_transitions *cycles = rule_of_three_cycles();
@@ -223,11 +246,11 @@ static void identify_knows_long_periods(void **unused)
     life *lf = life_create(&(struct life_options){.transitions = cycles, .bounds = LIFE_UNBOUNDED});
     ready(lf);
     for (int i = 0; i < 3; i++)
-        works(life_put_states(lf, 1000 * i, 7, 1, 1, &(const unsigned char[]){1, 84, 173}[i]));
-    struct life_identity *id = life_identify(lf, 2000000);
+        works(life_put_states(lf, 1000 * i, 7, 1, 1, &(const unsigned char[]){1, 38, 79}[i]));
+    struct life_identity *id = life_identify(lf, 200000);
     ready(id);
     assert_int_equal(id->kind, LIFE_OSCILLATOR);
-    assert_int_equal(id->period, 83 * 89 * 79);
+    assert_int_equal(id->period, 37 * 41 * 43);
     assert_true(id->least == 3 && id->most == 3 && id->mean == 3 && id->heat == 3);
     life_identity_free(id);
     life_free(lf);
@@ -396,6 +419,7 @@ int main(void)
         cmocka_unit_test(identify_has_period_of_cells),
         cmocka_unit_test(identify_has_period_of_trail),
         cmocka_unit_test(identify_leaves_unsettled),
+        cmocka_unit_test(identify_leaves_large_soup),
         cmocka_unit_test(identify_knows_growth_to_many_cells),
         cmocka_unit_test(identify_knows_long_periods),
         cmocka_unit_test(identify_separates_ash),

@@ -308,6 +308,47 @@ static void ltl_neighbourhoods_match_drawings(void **unused)
     }
 }
 
+/* Neighbourhoods of triangular cells as drawn in LifeViewer's source, around a cell whose edge is
+ * above, and rules in both notations. */
+static void ltl_triangles_match_drawings(void **unused)
+{
+    static const struct {
+        const char *letters, *row[3];
+    } shapes[] = {{"L", {"ooooo", "oo.oo", " ooo "}},  {"LV", {"oo oo", "o . o", " ooo "}},
+                  {"LE", {"  o  ", " o.o ", "     "}}, {"LO", {" o o ", "o . o", " o o "}},
+                  {"LI", {"o o o", " o.o ", "  o  "}}, {"LB", {" ooo ", "oo.oo", " o o "}},
+                  {"LR", {"o   o", "  .  ", "  o  "}}};
+    static const struct {
+        const char *text, *normal;
+    } good[] = {{"B45/S456L", "R1,C0,S4-6,B4-5,NL"},
+                {"s0xz_b4yl", "R1,C0,S0,10,12,B4,11,NL"},
+                {"45/456/4L", "R1,C4,S4-5,B4-6,NL"},
+                {"B2/S/G3LE", "R2,C3,S,B2,N@011800L"},
+                {"/2LE", "R2,C0,S,B2,N@011800L"}};
+    static const char *const bad[] = {"B4/S4LE",  "B7/S0LO", "Bx/S0LB",     "B4/B5L",
+                                      "4/5/6/7L", "B4/S5/L", "B4/S5|B4/S6L"};
+    char normal[LIFE_RULE_TEXT];
+    (void)unused;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int dy = -2; dy <= 2; dy++)
+            for (int dx = -3; dx <= 3; dx++)
+                for (int odd = 0; odd < 2 && (dx || dy); odd++) {
+                    char rule[20];
+                    const int row = odd ? -dy : dy;
+                    const bool is =
+                        abs(row) < 2 && abs(dx) < 3 && shapes[i].row[row + 1][dx + 2] == 'o';
+                    snprintf(rule, sizeof rule, "B1/S%s", shapes[i].letters);
+                    if (ltl_feels(rule, LIFE_REFERENCE, 10 + odd, 8, dx, dy) != is)
+                        fail_msg("%s: %d,%d %s", rule, dx, dy, is ? "counts not" : "counts");
+                }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        works(life_rule_normal(good[i].text, normal));
+        assert_string_equal(normal, good[i].normal);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails(EINVAL, life_rule_normal(bad[i], normal));
+}
+
 /* Rules of every way in which the kernel counts; with B0 in both forms. */
 static const char *const compared[] = {
     "R3,C0,S5-9,B4-7,N+",
@@ -535,6 +576,7 @@ int main(void)
         cmocka_unit_test(ltl_rules_may_be_long),
         cmocka_unit_test(ltl_engines_match_definition),
         cmocka_unit_test(ltl_neighbourhoods_match_drawings),
+        cmocka_unit_test(ltl_triangles_match_drawings),
         cmocka_unit_test(ltl_kernel_matches_reference),
         cmocka_unit_test(ltl_box_matches_reference),
         cmocka_unit_test(ltl_cells_can_be_put_between_steps),

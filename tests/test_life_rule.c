@@ -239,15 +239,33 @@ static void rule_isotropic_families_are_tables(void **state)
                 {"3/S2-a", "B3/S2-a"},
                 {"2-a/B3", "B3/S2-a"},
                 {"B2H", "B2/SH"},
-                {"w22", "W22"}};
+                {"b2O3-m/s4Mh", "B2o3-m/S4mH"},
+                {"w22", "W22"},
+                {"highlife | b2s", "B36/S23|B2/S"},
+                {"/2/3|23/3/3", "/2/3|23/3/3"},
+                {"B3/S23|23/3", "B3/S23"}};
     static const struct {
         const char *text, *reason;
-    } bad[] = {{"B2x/S3", "as in"},       {"B2q/S3", "a letter that its count"},
-               {"B2/S9H", "0 to 6"},      {"B5/S1V", "0 to 4"},
-               {"B2a/S1H", "letters"},    {"B2-/S12", "after a minus"},
-               {"MAPx", "base 64"},       {"2-a", "as in B2-a"},
-               {"B2-a/B3", "as in B2-a"}, {"W3", "even numbers"},
-               {"W256", "even numbers"},  {"B3/S23/4e", "as in"}};
+    } bad[] = {{"B2x/S3", "as in"},
+               {"B2q/S3", "a letter that its count"},
+               {"B2/S9H", "0 to 6"},
+               {"B5/S1V", "0 to 4"},
+               {"B2a/S1H", "2, 3 and 4 only"},
+               {"B5o/S1H", "2, 3 and 4 only"},
+               {"B2o/S1V", "von Neumann's four"},
+               {"B2o/S1", "a letter that its count"},
+               {"B2-/S12", "after a minus"},
+               {"MAPx", "base 64"},
+               {"2-a", "as in B2-a"},
+               {"B2-a/B3", "as in B2-a"},
+               {"W3", "even numbers"},
+               {"W256", "even numbers"},
+               {"B3/S23/4e", "as in"},
+               {"B3/S23|B2/S|B3/S", "two rules"},
+               {"B3/S23|345/2/4", "numbers of states"},
+               {"B3/S23|W110", "nearest neighbours"},
+               {"B3/S23|", "as in"},
+               {"B3/S23|R2,C0,S2,B3", "nearest neighbours"}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char normal[LIFE_RULE_TEXT];
         struct life_family a, b;
@@ -357,6 +375,46 @@ static void rule_hensel_letters_partition_counts(void **state)
     }
 }
 
+/* Offsets of a hexagon's neighbours in turn, and the letter of a set of them by its definition: o,
+ * all adjacent; p, none adjacent or, of four, the complement of such a pair; m, all others. */
+static char hexagon_letter(unsigned ring, int count)
+{
+    int pairs = 0; /* adjacent neighbours that are both alive */
+    for (int i = 0; i < 6; i++)
+        pairs += (ring >> i & 1) && (ring >> (i + 1) % 6 & 1);
+    if (pairs == count - 1)
+        return 'o';
+    const bool opposite = (ring & 9) == 9 || (ring & 18) == 18 || (ring & 36) == 36;
+    return count == 2                                                     ? opposite ? 'p' : 'm'
+           : count == 3                                                   ? pairs == 0 ? 'p' : 'm'
+           : (~ring & 9) == 9 || (~ring & 18) == 18 || (~ring & 36) == 36 ? 'p'
+                                                                          : 'm';
+}
+
+static void rule_hexagon_letters_match_definition(void **state)
+{
+    static const int place[6] = {0, 1, 5, 8, 7, 3}; /* of a block: north-west, north, east, ... */
+    (void)state;
+    for (int count = 2; count <= 4; count++)
+        for (const char *letter = "omp"; *letter; letter++)
+            for (int but = 0; but < 2; but++) {
+                char text[32];
+                struct life_family f;
+                snprintf(text, sizeof text, "B%d%s%cH", count, but ? "-" : "", *letter);
+                works(life_family_parse(text, &f));
+                assert_int_equal(f.neighbourhood, LIFE_HEXAGON);
+                for (unsigned block = 0; block < 512; block++) {
+                    unsigned ring = 0;
+                    for (int i = 0; i < 6; i++)
+                        ring |= (block >> place[i] & 1) << i;
+                    const bool want = !(block & 16) && __builtin_popcount(ring) == count &&
+                                      (hexagon_letter(ring, count) == *letter) != but;
+                    if (life_table_next(&f.table, block) != want)
+                        fail_msg("%s: a wrong cell after block %u", text, block);
+                }
+            }
+}
+
 static void check_circuit(const struct life_table *t, int most)
 {
     struct life_circuit c;
@@ -375,11 +433,9 @@ static void rule_circuits_are_right(void **state)
     static const struct {
         const char *rule;
         int most;
-    } rules[] = {{"B2-a/S12", 40},
-                 {"B3/S23", 30},
-                 {"B2/S34H", 20},
-                 {"B2/S013V", 10},
-                 {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 100}};
+    } rules[] = {{"B2-a/S12", 40}, {"B3/S23", 30},
+                 {"B2/S34H", 20},  {"B2o3-m/S34mH", 40},
+                 {"B2/S013V", 10}, {"B2ein3cijn4cnrwy5cnq6e/S1c2-ai3acny4anqy5c6ek8", 100}};
     struct life_family f;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         works(life_family_parse(rules[i].rule, &f));
@@ -405,6 +461,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rule_suffix_gives_bounds),
         cmocka_unit_test(rule_isotropic_families_are_tables),
         cmocka_unit_test(rule_hensel_letters_partition_counts),
+        cmocka_unit_test(rule_hexagon_letters_match_definition),
         cmocka_unit_test(rule_maps_match_counts),
         cmocka_unit_test(rule_maps_have_documented_order),
         cmocka_unit_test(rule_circuits_are_right),

@@ -44,7 +44,8 @@ enum { LIFE_SYMMETRY_TEXT = 8 };
 struct life_identity {
     enum life_kind kind;
     /* Generations after which the pattern was seen to repeat, to grow or to be extinct; it may have
-     * settled earlier. Unsettled: the limit, or the last generation with at most 2^20 cells. */
+     * settled earlier. Unsettled: the limit, or the last generation with at most 2^20 cells, or in
+     * which more than 2^17 cells have taken HashLife 2^20 steps of 32 x 32 cells. */
     uint64_t generation;
     /* Generations; 0 if none. Gun: of the population, and of the cells where the pattern began.
      * Rake, puffer: of the population, and of the cells at a side of the pattern that moves, if

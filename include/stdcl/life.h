@@ -64,14 +64,18 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  * not a rule; the message says why. Families:
  *   outer-totalistic    the rules of life_rule_parse
  *   isotropic           B2-a/S12: by the arrangement of neighbours (A. Hensel's notation)
- *   hexagonal           B2/S34H: six neighbours
+ *   hexagonal           B2/S34H: six neighbours; B2o3-m/S34H: by their arrangement (LifeViewer)
  *   von Neumann         B2/S013V: four neighbours
  *   one-dimensional     W110: S. Wolfram's rules with even numbers
+ *   triangular          B45/S456L: 12 neighbours, with counts x, y, z for 10 to 12; or LE, LV,
+ *                       LI, LO, LB, LR (LifeViewer); canonical as Larger than Life
  *   table               MAP and 512 bits in base 64, as in Golly; or 128 bits for the hexagon, 32
  *                       for four neighbours
  *   Generations         345/2/4, B2/S345/C4 or MAP.../4: survival, birth and 3 to 256 states. A
  *                       live cell (1) that does not survive passes through states 2, 3, ..., in
  *                       which it counts as dead but blocks births, and then becomes 0
+ *   alternating         B3/S23|B36/S23: two rules of the families above, except W, with equal
+ *                       numbers of states; the first computes odd generations (LifeViewer)
  *   Larger than Life    R5,C0,M1,S34..58,B34..45,NM or 5,34,45,34,58, or with lists of counts as
  *                       in R3,C2,S0,7-12,B8,N2 (HROT), as in Golly: range 1 to 500, up to 256
  *                       states, live-cell counts within the range for survival and birth, all
