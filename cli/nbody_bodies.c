@@ -68,11 +68,10 @@ static void show_message(struct cli_progress *progress, const struct nbody_job *
 /* True if an option needs all bodies on one host. */
 static bool needs_whole_bodies(const struct nbody_job *job)
 {
-    return job->resume || job->checkpoint || job->check || job->check_step ||
-           job->direct_energies || job->collide || job->event_rules.n || job->stop_rules.n ||
-           job->stop_distance > 0 || job->structure || job->elements || job->forces ||
-           job->plots.n || job->figures.n || job->window.wanted || job->window.record ||
-           *job->fields.forces || job->megno || !isnan(job->heaviest);
+    return job->check || job->check_step || job->direct_energies || job->collide ||
+           job->event_rules.n || job->stop_rules.n || job->stop_distance > 0 || job->structure ||
+           job->elements || job->forces || job->plots.n || job->figures.n || job->window.wanted ||
+           job->window.record || *job->fields.forces || job->megno || !isnan(job->heaviest);
 }
 
 /* True if each rank may hold a slice of the bodies. Rank 0 looks at the files. */
@@ -173,7 +172,8 @@ int nbody_job_bodies(struct nbody_job *job)
 {
     int status = CLI_DONE;
     if (job->resumed)
-        status = nbody_resume_bodies(job);
+        status = nbody_resume_bodies(job, job->n >= (size_t)world_size(cli_world) && job->eps > 0 &&
+                                              may_divide_bodies(job));
     else if (!job->input)
         status = generate_bodies(job);
     else

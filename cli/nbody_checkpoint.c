@@ -1,12 +1,13 @@
 /* nbody_checkpoint.c - write checkpoints in the background: the devices keep a snapshot of the
  * state between two steps, and a thread downloads it, writes it to a temporary file and renames
- * the file, while the run continues. */
+ * the file, while the run continues. Several ranks wait instead: each writes its own bodies. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "files.h"
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "ranks_file.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
 #include "nbody_fields.h"
@@ -238,6 +239,11 @@ static void drop_pieces(struct checkpoint *c)
     c->front = c->back = (struct piece){NULL, 0};
 }
 
+static bool by_ranks(void)
+{
+    return world_size(cli_world) > 1;
+}
+
 /* Save what changes while the run continues. Masses, softenings, identifiers and radii change
  * only when bodies merge, which waits for the file. */
 static int save_changing_parts(struct nbody_job *job, struct checkpoint *c)
@@ -248,7 +254,7 @@ static int save_changing_parts(struct nbody_job *job, struct checkpoint *c)
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
-    if (nbody_snapshot_begin(job->engine) < 0) {
+    if (!by_ranks() && nbody_snapshot_begin(job->engine) < 0) {
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
@@ -300,7 +306,7 @@ static int commit_image(const struct checkpoint *c, char *image, size_t size)
     struct checkpoint_head head;
     memcpy(&head, image, sizeof head);
     head.size = size;
-    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head);
+    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head, sizeof head);
     memcpy(image, &head, sizeof head);
     if (outfile_open(&out, c->name) < 0)
         return -1;
@@ -324,19 +330,108 @@ static void *write_image(void *arg)
 /* Wait for the checkpoint being written; false, with a warning, if it failed. */
 static bool wait_for_writer(struct checkpoint *c)
 {
-    if (!c->running)
-        return true;
-    pthread_join(c->thread, NULL);
+    if (c->running)
+        pthread_join(c->thread, NULL);
     c->running = false;
-    if (*c->problem)
+    if (!*c->problem)
+        return true;
+    if (cli_ranks_first())
         cli_warn("checkpoint not written: %s", c->problem);
-    return !*c->problem;
+    *c->problem = 0;
+    return false;
 }
 
-/* Write in a thread, or synchronously if no thread can be created. */
+/* ---- Writing by several ranks. --------------------------------------------------------------- */
+
+/* Rank 0 writes the parts that are not arrays of bodies; each rank writes its own bodies. */
+struct common_file {
+    struct cli_ranks_file file;
+    uint64_t sum;    /* of this rank's pieces */
+    uint64_t engine; /* offset of the engine's state */
+};
+
+static int write_checkpoint_piece(struct common_file *f, uint64_t at, const void *bytes,
+                                  size_t size)
+{
+    f->sum += checkpoint_sum(bytes, size, at);
+    return cli_ranks_file_write_at(&f->file, at, bytes, size);
+}
+
+static int write_engine_piece(void *arg, size_t offset, const void *bytes, size_t size)
+{
+    struct common_file *f = arg;
+    return write_checkpoint_piece(f, f->engine + offset, bytes, size);
+}
+
+/* Write the parts before the engine; size: of rank 0's front and back. */
+static int write_parts(const struct checkpoint *c, struct common_file *f, const uint64_t size[2])
+{
+    const struct particles *b = &c->job->bodies;
+    const bool first = world_rank(cli_world) == 0;
+    const void *array[4];
+    const size_t arrays = collect_arrays(b, array), each = sizeof(double),
+                 head = sizeof(struct checkpoint_head);
+    uint64_t at = size[0];
+    int status =
+        first ? write_checkpoint_piece(f, head, c->front.bytes + head, c->front.size - head) : 0;
+    for (size_t i = 0; i < arrays; i++, at += c->job->n * each)
+        if (status == 0 && (b->all || first)) /* a slice, or all bodies on every rank */
+            status = write_checkpoint_piece(f, at + b->first * each, array[i], b->n * each);
+    f->engine = at + size[1];
+    return status == 0 && first ? write_checkpoint_piece(f, at, c->back.bytes, c->back.size)
+                                : status;
+}
+
+/* Complete the head of the file, from the checksums of all ranks. Collective. */
+static int write_checkpoint_head(const struct checkpoint *c, struct common_file *f)
+{
+    struct checkpoint_head head;
+    if (world_add(cli_world, &f->sum, 1) != 0)
+        return -1;
+    if (world_rank(cli_world) > 0)
+        return 0;
+    memcpy(&head, c->front.bytes, sizeof head);
+    head.size = f->engine + nbody_save_bytes(c->job->engine);
+    head.sum = f->sum;
+    return cli_ranks_file_write_at(&f->file, 0, &head, sizeof head);
+}
+
+static int write_by_ranks(const struct checkpoint *c)
+{
+    struct common_file f = {.sum = 0};
+    uint64_t size[2] = {c->front.size, c->back.size};
+    if (world_broadcast(cli_world, 0, size, sizeof size) != 0 ||
+        cli_ranks_file_open(&f.file, c->name, NULL, NULL) != 0)
+        return -1;
+    outfile_keep(&f.file.out);
+    int status = world_reduce_status(cli_world, write_parts(c, &f, size));
+    if (status == 0)
+        status = nbody_save_pieces(c->job->engine, write_engine_piece, &f);
+    if (status == 0)
+        status = world_reduce_status(cli_world, write_checkpoint_head(c, &f));
+    if (status == 0)
+        return cli_ranks_file_commit(&f.file);
+    cli_ranks_file_discard(&f.file);
+    return -1;
+}
+
+static void write_now(struct checkpoint *c)
+{
+    const int status = write_by_ranks(c);
+    snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
+    drop_pieces(c);
+}
+
+/* ---- Schedule. ------------------------------------------------------------------------------- */
+
+/* Write in a thread, or synchronously if no thread can be created or with ranks. */
 static void start_writing(struct checkpoint *c)
 {
     c->written = seconds_now();
+    if (by_ranks()) {
+        write_now(c);
+        return;
+    }
     c->running = pthread_create(&c->thread, NULL, write_image, c) == 0;
     if (!c->running)
         write_image(c);
@@ -350,7 +445,9 @@ void nbody_checkpoint_wait(const struct nbody_job *job)
 
 int nbody_checkpoint_begin(struct nbody_job *job)
 {
-    return job->saver && nbody_snapshot_begin(job->engine) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return job->saver && !by_ranks() && nbody_snapshot_begin(job->engine) < 0
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
 }
 
 int nbody_checkpoint_write(struct nbody_job *job)
@@ -384,8 +481,6 @@ int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t
     return CLI_DONE;
 }
 
-/* ---- Schedule. ------------------------------------------------------------------------------- */
-
 int nbody_checkpoint_plan(struct nbody_job *job)
 {
     if (!job->checkpoint)
@@ -393,7 +488,13 @@ int nbody_checkpoint_plan(struct nbody_job *job)
     int status = cli_check_suffix("--checkpoint", job->checkpoint, "a checkpoint", ".ckpt");
     if (status != CLI_DONE)
         return status;
-    if ((status = cli_check_output(job->checkpoint)) != CLI_DONE)
+    if (by_ranks() && !cli_output_is_regular(job->checkpoint))
+        return cli_wrong(
+            "--checkpoint: %s is not a regular file; several ranks can write only a regular file",
+            job->checkpoint);
+    status =
+        by_ranks() ? cli_ranks_check_output(job->checkpoint) : cli_check_output(job->checkpoint);
+    if (status != CLI_DONE)
         return status;
     job->saver = cli_alloc(1, sizeof *job->saver);
     *job->saver =

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CHECKPOINT_FORMAT = 4 };
+enum { CHECKPOINT_FORMAT = 5 };
 
 static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 
@@ -75,23 +75,28 @@ struct checkpoint_parts {
 };
 
 /* nbody_checkpoint_read.c. Find the parts in an image of `size` bytes, which the caller keeps, and
- * check every length and value; `file` is for messages. Return an exit status, after printing a
- * message. The caller releases `words` in both cases. */
-int checkpoint_parse(const char *file, const char *image, size_t size,
+ * check every length, and every value except those of bodies; `file` is for messages. sum: checksum
+ * of all bytes after the head. Return an exit status, after printing a message. The caller releases
+ * `words` in both cases. */
+int checkpoint_parse(const char *file, const char *image, size_t size, uint64_t sum,
                      struct checkpoint_parts *parts);
 
 /* A text of the JSON object, or "". */
 const char *checkpoint_word(const struct checkpoint_parts *parts, const char *key);
 
-/* Checksum over 64-bit words that depends on every bit. */
-static inline uint64_t checkpoint_sum(const char *at, size_t size)
+/* Checksum of the bytes from `offset` of the file on: the sum over the file's 32-bit words, each
+ * times an odd number that depends on its place. The checksum of a file is the sum over its pieces,
+ * wherever it is cut, and depends on every bit. */
+static inline uint64_t checkpoint_sum(const char *at, size_t size, uint64_t offset)
 {
-    uint64_t sum = size, word;
-    for (; size; at += sizeof word, size -= size < sizeof word ? size : sizeof word) {
-        word = 0;
-        memcpy(&word, at, size < sizeof word ? size : sizeof word);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 32;
+    uint64_t sum = 0, place = offset / 4;
+    for (size_t skip = offset % 4, bytes; size; at += bytes, size -= bytes, skip = 0, place++) {
+        uint32_t word = 0;
+        uint64_t factor = (place + 1) * 0x9e3779b97f4a7c15u;
+        bytes = size < 4 - skip ? size : 4 - skip;
+        memcpy((char *)&word + skip, at, bytes);
+        factor = (factor ^ factor >> 32) * 0xd6e8feb86659fd93u;
+        sum += word * ((factor ^ factor >> 32) | 1);
     }
     return sum;
 }
@@ -125,7 +130,7 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
 /* Words of the saved command line; NULL: not resumed. */
 const struct cli_stored *nbody_resume_stored(const struct nbody_job *job);
 int nbody_resume_options(struct nbody_job *job);
-int nbody_resume_bodies(struct nbody_job *job);
+int nbody_resume_bodies(struct nbody_job *job, bool divided); /* divided: this rank's slice */
 int nbody_resume_devices(struct nbody_job *job);
 bool nbody_resume_uses_host(const struct nbody_job *job); /* the checkpoint's run did */
 void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options);

@@ -1,7 +1,8 @@
 /* nbody_checkpoint_read.c - bounds-checked reader of checkpoints.
  *
  * A checkpoint may come from anywhere, and its checksum can be computed by anyone. Every length is
- * compared with the bytes that are left before it is used, every value with its range.
+ * compared with the bytes that are left before it is used, every value with its range (those of
+ * bodies by nbody_resume_bodies).
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -39,7 +40,7 @@ static const char *remainder_take(struct remainder *r, size_t count, size_t size
 
 /* ---- The head. ------------------------------------------------------------------------------- */
 
-static int check_checkpoint_head(const char *file, const char *image, size_t size,
+static int check_checkpoint_head(const char *file, const char *image, size_t size, uint64_t sum,
                                  struct checkpoint_head *h)
 {
     if (size < sizeof *h || memcmp(image, checkpoint_magic, sizeof h->magic) != 0)
@@ -51,7 +52,7 @@ static int check_checkpoint_head(const char *file, const char *image, size_t siz
     if (h->size > size)
         return cli_failed("--resume: %s is truncated: %zu bytes of %llu", file, size,
                           (unsigned long long)h->size);
-    if (h->size != size || checkpoint_sum(image + sizeof *h, size - sizeof *h) != h->sum)
+    if (h->size != size || sum != h->sum)
         return cli_failed("--resume: %s is damaged: its checksum does not match", file);
     return CLI_DONE;
 }
@@ -210,19 +211,6 @@ static int read_state(const char *file, struct remainder *r, struct checkpoint_p
 
 /* ---- The arrays. ----------------------------------------------------------------------------- */
 
-/* Take an array with a number per body; false unless all are finite and not negative. */
-static bool take_bodies(struct remainder *r, size_t n, const char **array)
-{
-    *array = remainder_take(r, n, sizeof(double));
-    for (size_t i = 0; *array && i < n; i++) {
-        double value;
-        memcpy(&value, *array + i * sizeof value, sizeof value);
-        if (!isfinite(value) || value < 0)
-            return false;
-    }
-    return *array;
-}
-
 static bool take_series(struct remainder *r, size_t series)
 {
     for (size_t i = 0; i < series; i++) {
@@ -257,13 +245,14 @@ static bool take_history(struct remainder *r, const struct checkpoint_state *k,
 static const char *take_parts(struct remainder *r, struct checkpoint_parts *parts)
 {
     const struct checkpoint_state *k = &parts->state;
-    if (!take_bodies(r, k->n, &parts->mass))
+    if (!(parts->mass = remainder_take(r, k->n, sizeof(double))))
         return "masses";
-    if (k->also & PARTICLES_SOFTENING && !take_bodies(r, k->n, &parts->softening))
+    if (k->also & PARTICLES_SOFTENING &&
+        !(parts->softening = remainder_take(r, k->n, sizeof(double))))
         return "softenings";
     if (k->also & PARTICLES_ID && !(parts->id = remainder_take(r, k->n, sizeof(uint64_t))))
         return "identifiers";
-    if (k->also & PARTICLES_RADIUS && !take_bodies(r, k->n, &parts->radius))
+    if (k->also & PARTICLES_RADIUS && !(parts->radius = remainder_take(r, k->n, sizeof(double))))
         return "radii";
     if (!(parts->rows = remainder_take(r, k->rows, sizeof(struct nbody_row))))
         return "table";
@@ -284,12 +273,12 @@ static const char *take_parts(struct remainder *r, struct checkpoint_parts *part
     return r->left == k->engine ? NULL : "engine";
 }
 
-int checkpoint_parse(const char *file, const char *image, size_t size,
+int checkpoint_parse(const char *file, const char *image, size_t size, uint64_t sum,
                      struct checkpoint_parts *parts)
 {
     struct checkpoint_head h;
     *parts = (struct checkpoint_parts){.words = NULL};
-    int status = check_checkpoint_head(file, image, size, &h);
+    int status = check_checkpoint_head(file, image, size, sum, &h);
     if (status != CLI_DONE)
         return status;
     struct remainder r = {image + sizeof h, size - sizeof h};

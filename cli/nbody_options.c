@@ -380,7 +380,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_GROUP("Checkpoints"),
         CLI_STRING(
             0, "checkpoint", "FILE", &job->checkpoint,
-            "checkpoint of the run, written periodically and at the end; a resumed run gives the same bits. Written in the background under a temporary name"),
+            "checkpoint of the run, written periodically and at the end; a resumed run gives the same bits. Written under a temporary name; by one rank in the background, by several ranks together"),
         CLI_REAL(0, "every", "TIME", &job->checkpoint_time, CLI_ABOVE_0, DBL_MAX,
                  "simulated time between checkpoints, to the nearest step"),
         CLI_REAL(0, "every-minutes", "MINUTES", &job->checkpoint_minutes, CLI_ABOVE_0, DBL_MAX,

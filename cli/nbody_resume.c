@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -24,10 +25,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct resumed {
-    char *image;
+    char *image; /* the file */
+    size_t size;
     struct checkpoint_parts parts; /* within the image */
     char **argv;                   /* merged command line */
     struct cli_stored stored;      /* words of `argv` that the checkpoint holds */
@@ -36,34 +40,43 @@ struct resumed {
 
 /* ---- The file. ------------------------------------------------------------------------------- */
 
-static char *read_checkpoint(const char *file, size_t *size)
+/* Map a file of *size bytes into memory, so that each rank reads only the parts that it uses. NULL
+ * after a message. */
+static char *map_checkpoint(const char *file, size_t *size)
 {
     struct stat info = {0};
     const bool pipe =
         stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* opening a pipe would block */
-    FILE *fp = pipe ? NULL : fopen(file, "rb");
-    if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
+    const int fd = pipe ? -1 : open(file, O_RDONLY | O_CLOEXEC);
+    char *bytes = NULL;
+    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         cli_failed("--resume: %s: %s", file,
                    pipe                    ? "is a pipe"
-                   : !fp                   ? strerror(errno)
+                   : fd < 0                ? strerror(errno)
                    : S_ISDIR(info.st_mode) ? "is a directory; give the name of a checkpoint in it"
                                            : "not a regular file");
-        if (fp)
-            fclose(fp);
-        return NULL;
-    }
-    *size = (size_t)info.st_size;
-    char *bytes = NULL;
-    if (cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE &&
-        !(bytes = malloc(*size + 1)))
-        cli_failed("--resume: %s: out of memory for its %zu bytes", file, *size);
-    if (bytes && fread(bytes, 1, *size, fp) != *size) {
-        cli_failed("--resume: %s: cannot read the file", file);
-        free(bytes);
+    else if (info.st_size == 0)
+        cli_failed("--resume: %s is not a checkpoint of stdcl", file);
+    else if ((bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
+             MAP_FAILED) {
+        cli_failed("--resume: %s: cannot read the file: %s", file, strerror(errno));
         bytes = NULL;
     }
-    fclose(fp);
+    *size = (size_t)info.st_size;
+    if (fd >= 0)
+        close(fd);
     return bytes;
+}
+
+/* Compute the checksum of all bytes after the head, of which each rank reads a part. */
+static int sum_checkpoint(const struct resumed *r, uint64_t *sum)
+{
+    const size_t ranks = (size_t)world_size(cli_world), rank = (size_t)world_rank(cli_world),
+                 head = sizeof(struct checkpoint_head),
+                 part = r->size > head ? (r->size - head) / ranks : 0, first = head + rank * part,
+                 end = rank + 1 == ranks ? r->size : first + part;
+    *sum = end > first ? checkpoint_sum(r->image + first, end - first, first) : 0;
+    return world_add(cli_world, sum, 1) == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
 const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size)
@@ -313,12 +326,14 @@ static int check_version(const struct nbody_job *job, const char *version)
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
 {
     struct resumed *r = cli_alloc(1, sizeof *r);
-    size_t size;
+    uint64_t sum;
     job->resumed = r;
-    r->image = read_checkpoint(job->resume, &size);
+    r->image = map_checkpoint(job->resume, &r->size);
     if (!r->image)
         return CLI_FAILED;
-    int status = checkpoint_parse(job->resume, r->image, size, &r->parts);
+    int status = sum_checkpoint(r, &sum);
+    if (status == CLI_DONE)
+        status = checkpoint_parse(job->resume, r->image, r->size, sum, &r->parts);
     if (status == CLI_DONE)
         status = check_version(job, checkpoint_word(&r->parts, "version"));
     if (status != CLI_DONE)
@@ -414,15 +429,26 @@ int nbody_resume_options(struct nbody_job *job)
 
 /* ---- The run. -------------------------------------------------------------------------------- */
 
-static void *copy_array(const char *from, size_t n)
+/* Copy the slice of an array of 8 bytes a body. */
+static void *copy_slice(const struct particles *b, const char *from)
 {
-    void *array = from ? malloc(n * sizeof(double)) : NULL;
+    void *array = from ? malloc(b->n * sizeof(double)) : NULL;
     if (array)
-        memcpy(array, from, n * sizeof(double));
+        memcpy(array, from + b->first * sizeof(double), b->n * sizeof(double));
     return array;
 }
 
-int nbody_resume_bodies(struct nbody_job *job)
+/* Check that an array, if any, has numbers >= 0. */
+static int check_array(const struct nbody_job *job, const double *array, const char *what)
+{
+    for (size_t i = 0; array && i < job->bodies.n; i++)
+        if (!isfinite(array[i]) || array[i] < 0)
+            return cli_failed("--resume: %s is damaged: body %zu of its part '%s' is out of range",
+                              job->resume, job->bodies.first + i + 1, what);
+    return CLI_DONE;
+}
+
+int nbody_resume_bodies(struct nbody_job *job, bool divided)
 {
     const struct checkpoint_parts *parts = &job->resumed->parts;
     const struct checkpoint_state *k = &parts->state;
@@ -430,16 +456,22 @@ int nbody_resume_bodies(struct nbody_job *job)
     json_t *notes = json_object_get(parts->words, "notes");
     *b = (struct particles){
         .n = k->n, .time = k->time_start, .gas = k->gas, .star = k->star, .also = k->also};
-    b->mass = copy_array(parts->mass, k->n);
-    b->softening = copy_array(parts->softening, k->n);
-    b->id = copy_array(parts->id, k->n);
-    b->radius = copy_array(parts->radius, k->n);
-    b->pos = calloc(k->n, sizeof *b->pos);
-    b->vel = calloc(k->n, sizeof *b->vel);
+    if (divided)
+        particles_set_part(b, k->n, (size_t)world_rank(cli_world), (size_t)world_size(cli_world));
+    b->mass = copy_slice(b, parts->mass);
+    b->softening = copy_slice(b, parts->softening);
+    b->id = copy_slice(b, parts->id);
+    b->radius = copy_slice(b, parts->radius);
+    b->pos = calloc(b->n, sizeof *b->pos);
+    b->vel = calloc(b->n, sizeof *b->vel);
     job->time_start = k->time_start;
     if (!b->mass || !b->pos || !b->vel || !parts->softening != !b->softening ||
         !parts->id != !b->id || !parts->radius != !b->radius)
-        return cli_failed("out of memory for %zu bodies", k->n);
+        return cli_failed("out of memory for %zu bodies", b->n);
+    if (check_array(job, b->mass, "masses") != CLI_DONE ||
+        check_array(job, b->softening, "softenings") != CLI_DONE ||
+        check_array(job, b->radius, "radii") != CLI_DONE)
+        return CLI_FAILED;
     for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
         if (particles_set_note(b, (enum particles_note)i,
                                json_string_value(json_array_get(notes, (size_t)i))) < 0)
@@ -646,7 +678,8 @@ void nbody_resume_free(struct nbody_job *job)
     struct resumed *r = job->resumed;
     if (!r)
         return;
-    free(r->image);
+    if (r->image)
+        munmap(r->image, r->size);
     free(r->shares);
     free(r->argv);
     free(r->stored.word);

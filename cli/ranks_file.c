@@ -47,7 +47,7 @@ static int write_header(struct cli_ranks_file *f, void (*before)(FILE *fp, void 
     char *text = NULL;
     size_t size = 0;
     FILE *fp = open_memstream(&text, &size);
-    if (fp)
+    if (fp && before)
         before(fp, arg);
     int status =
         fp && fclose(fp) == 0 ? 0 : clerror_set(ENOMEM, "out of memory for the header of a file");

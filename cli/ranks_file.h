@@ -21,7 +21,8 @@ struct cli_ranks_file {
     uint64_t begin;            /* bytes of the header */
 };
 
-/* Create the file. Rank 0 writes the header that `before` prints; offsets count from its end. */
+/* Create the file. Rank 0 writes the header that `before` prints (NULL: none); offsets count from
+ * its end. */
 int cli_ranks_file_open(struct cli_ranks_file *f, const char *name,
                         void (*before)(FILE *fp, void *arg), void *arg);
 int cli_ranks_file_write_at(const struct cli_ranks_file *f, uint64_t at, const void *bytes,

@@ -3052,6 +3052,13 @@ module stdcl
       integer(c_size_t) :: nbody_save_bytes
       type(c_ptr), value :: nb
     end function
+    function nbody_save_pieces(nb, put, arg) bind(C)
+      import
+      integer(c_int) :: nbody_save_pieces
+      type(c_ptr), value :: nb
+      type(c_funptr), value :: put
+      type(c_ptr), value :: arg
+    end function
     subroutine nbody_set_clock(nb, time, steps) bind(C)
       import
       type(c_ptr), value :: nb

@@ -233,7 +233,7 @@ static void cut_state(const char *from, size_t state, const char *file)
     memcpy(&head, image, sizeof head);
     head.size = sizeof head + head.text + state;
     assert_true(head.size < size);
-    head.sum = checkpoint_sum(image + sizeof head, head.size - sizeof head);
+    head.sum = checkpoint_sum(image + sizeof head, head.size - sizeof head, sizeof head);
     memcpy(image, &head, sizeof head);
     put_bytes(in_folder(file), image, head.size);
     free(image);
@@ -566,7 +566,7 @@ static void change(const char *from, const char *to, const char *file)
     ready(at);
     memcpy(at, to, strlen(to));
     memcpy(&head, bytes, sizeof head);
-    head.sum = checkpoint_sum(bytes + sizeof head, size - sizeof head);
+    head.sum = checkpoint_sum(bytes + sizeof head, size - sizeof head, sizeof head);
     memcpy(bytes, &head, sizeof head);
     put_bytes(in_folder(file), bytes, size);
     free(bytes);
@@ -635,7 +635,7 @@ static void forge(size_t offset, const void *value, size_t bytes, const char *fi
     ready(image);
     memcpy(&head, image, sizeof head);
     memcpy(image + sizeof head + head.text + offset, value, bytes);
-    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head);
+    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head, sizeof head);
     memcpy(image, &head, sizeof head);
     put_bytes(in_folder(file), image, size);
     free(image);
@@ -671,7 +671,7 @@ static void restart_rejects_forged_lengths(void **unused)
     restart_refuses(1, "forged.ckpt is damaged: its value 'options' is out of range",
                     "--resume forged.ckpt");
     forge(sizeof(struct checkpoint_state), &none, sizeof none, "forged.ckpt");
-    restart_refuses(1, "forged.ckpt is damaged: its part 'masses' does not fit",
+    restart_refuses(1, "forged.ckpt is damaged: body 1 of its part 'masses' is out of range",
                     "--resume forged.ckpt");
 }
 

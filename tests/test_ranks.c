@@ -802,6 +802,42 @@ static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *
                         (const double(*)[3])c->vel);
 }
 
+/* Pieces of a state, compared with the state saved on one rank. */
+struct pieces_seen {
+    const struct saved_case *right;
+    uint64_t sum[2];       /* bytes, and their offsets added up */
+    size_t calls, refused; /* refused: the call that fails; 0: none */
+};
+
+static int see_piece(void *arg, size_t offset, const void *bytes, size_t size)
+{
+    struct pieces_seen *seen = arg;
+    if (++seen->calls == seen->refused)
+        return clerror_set(EDQUOT, "piece %zu is refused", seen->calls);
+    for (size_t i = 0; i < size; i++)
+        seen->sum[1] += offset + i;
+    seen->sum[0] += size;
+    return offset + size <= seen->right->size &&
+                   memcmp(bytes, seen->right->bytes + offset, size) == 0
+               ? 0
+               : WRONG("other bytes than those of one rank at %zu", offset);
+}
+
+/* The ranks' pieces are all bytes, each once; if one rank refuses one, the call fails on all. */
+static int check_pieces(const struct rank_run *r, nbody *nb, const struct saved_case *right)
+{
+    struct pieces_seen seen = {.right = right};
+    const uint64_t n = right->size;
+    if (nbody_save_pieces(nb, see_piece, &seen) != 0 || world_add(r->world, seen.sum, 2) != 0)
+        return -1;
+    if (seen.sum[0] != n || seen.sum[1] != n * (n - 1) / 2)
+        return WRONG("the pieces have %zu bytes of %zu", (size_t)seen.sum[0], (size_t)n);
+    seen = (struct pieces_seen){.right = right, .refused = r->rank == r->size - 1};
+    return nbody_save_pieces(nb, see_piece, &seen) != 0 && clerrno == EDQUOT
+               ? 0
+               : WRONG("a refused piece was not reported");
+}
+
 static int nbody_goes_on(struct rank_run *r)
 {
     const struct saved_case *saved = r->arg;
@@ -818,6 +854,8 @@ static int nbody_goes_on(struct rank_run *r)
     if (status == 0 &&
         (nbody_save_bytes(nb) != saved->size || memcmp(own, saved->bytes, saved->size) != 0))
         status = WRONG("other bytes were saved");
+    if (status == 0)
+        status = check_pieces(r, nb, saved);
     if (status == 0 && (memcmp(pos, c->end, c->n * sizeof *pos) != 0 ||
                         memcmp(vel, c->speed, c->n * sizeof *vel) != 0))
         status = WRONG("final positions at half the step differ");

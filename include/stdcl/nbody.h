@@ -425,13 +425,21 @@ int nbody_time_forces(nbody *nb, size_t times, double *seconds);
  * caller's memory; or load it. Load into an engine created with equal options, shapes and masses
  * (its positions do not matter), on any number of devices of that model and ranks, and with any
  * shares; nbody_device_bodies and nbody_shape report these. Collective: all ranks save and load all
- * bytes. The format belongs to one version of the library on one kind of machine and has no
- * checksum. EINVAL: the bytes belong to another engine (the message says how it differs), also if
- * the file of a force has changed. After any
- * other failure of nbody_load the state is lost. */
+ * bytes; nbody_load reads only the bytes of the rank's bodies and 4 bytes of each other body. The
+ * format belongs to one version of the library on one kind of machine and has no checksum. EINVAL:
+ * the bytes belong to another engine (the message says how it differs), also if the file of a force
+ * has changed. After any other failure of nbody_load the state is lost. */
 size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);
 int nbody_load(nbody *nb, const void *from, size_t size);
+
+/* Save as nbody_save does, without memory for all bytes: pass the bytes of this rank's bodies to
+ * `put` in pieces, with their offsets. The pieces of all ranks are all bytes, each once. A piece is
+ * valid only during its call. `put` returns 0, or -1 after an error of the library, with which the
+ * call ends on all ranks. Collective; `put` is called a different number of times on each rank. */
+int nbody_save_pieces(nbody *nb,
+                      int (*put)(void *arg, size_t offset, const void *bytes, size_t size),
+                      void *arg);
 
 /* Save asynchronously, in two steps. nbody_snapshot_begin copies the current state to spare memory
  * of the devices and host, allocated by the first call and freed by nbody_free, without blocking

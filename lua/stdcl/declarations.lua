@@ -1130,6 +1130,7 @@ int nbody_place(const nbody *nb);
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);
 int nbody_save(nbody *nb, void *to);
 size_t nbody_save_bytes(const nbody *nb);
+int nbody_save_pieces(nbody *nb, int (*put)(void *arg, size_t offset, const void *bytes, size_t size), void *arg);
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 int nbody_set_dt(nbody *nb, double dt);
 int nbody_set_elapsed(nbody *nb, double elapsed);

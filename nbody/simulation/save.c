@@ -8,8 +8,8 @@
  *
  * Arrays are in storage order, of all devices and ranks, so that a run may continue on different
  * devices and ranks. The positions of other devices' bodies are exchanged before the next sum, and
- * the tree is built again. nbody_snapshot_begin and nbody_snapshot_read split nbody_save in two
- * halves.
+ * the tree is built again. Each rank saves the pieces of its own bodies. nbody_snapshot_begin and
+ * nbody_snapshot_read split nbody_save in two halves.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -107,10 +107,17 @@ static void save_larger_tree(void *a, const void *b, void *arg)
 
 /* ---- Out. ------------------------------------------------------------------------------------ */
 
-static char *save_put(char *to, const void *from, size_t size)
+/* Destination of a saved state: the arguments of nbody_save_pieces. */
+struct save_pieces {
+    int (*put)(void *arg, size_t offset, const void *bytes, size_t size);
+    void *arg;
+};
+
+/* A piece of a state that is saved in memory. */
+static int save_copy(void *to, size_t offset, const void *bytes, size_t size)
 {
-    memcpy(to, from, size);
-    return to + size;
+    memcpy((char *)to + offset, bytes, size);
+    return 0;
 }
 
 /* Memory regions of a device that are saved: its own part of the arrays of four, all of its state,
@@ -137,61 +144,96 @@ static struct saved_regions saved_regions_of(const struct nbody *nb, const struc
     return k;
 }
 
-/* Copy a device's bodies from the regions `at` on the host to their places among all bodies.
- * Return the place of the storage order, which follows. */
-static char *save_put_device(const struct nbody *nb, const struct nbody_device *p,
-                             void *const at[REGIONS], char *to)
+/* Put a device's bodies, from the regions `at` on the host and the storage order `body`, at their
+ * places among all bodies. */
+static int save_put_device(const struct nbody *nb, const struct nbody_device *p,
+                           void *const at[REGIONS], const cl_uint *body,
+                           const struct save_pieces *to)
 {
     const size_t four = 4 * nb->real;
-    for (int i = 0; i < CHANGES - 1; i++)
+    size_t offset = sizeof(struct save_header);
+    int status = 0;
+    for (int i = 0; i < CHANGES - 1 && status == 0; i++)
         if (at[i]) {
-            memcpy(to + p->first * four, at[i], p->count * four);
-            to += nb->n * four;
+            status = to->put(to->arg, offset + p->first * four, at[i], p->count * four);
+            offset += nb->n * four;
         }
-    for (size_t k = 0; k < nb->planes; k++, to += nb->n * nb->real)
-        memcpy(to + p->first * nb->real, (char *)at[CHANGES - 1] + k * p->rows * nb->real,
-               p->count * nb->real);
-    if (at[REGION_A_OLD])
-        memcpy(to + p->first * nb->real, at[REGION_A_OLD], p->count * nb->real);
-    return nb->method == NBODY_TREE ? to + nb->n * nb->real : to;
+    for (size_t k = 0; k < nb->planes && status == 0; k++, offset += nb->n * nb->real)
+        status = to->put(to->arg, offset + p->first * nb->real,
+                         (char *)at[CHANGES - 1] + k * p->rows * nb->real, p->count * nb->real);
+    if (at[REGION_A_OLD] && status == 0)
+        status =
+            to->put(to->arg, offset + p->first * nb->real, at[REGION_A_OLD], p->count * nb->real);
+    if (!nb->particles.sorted || status != 0)
+        return status;
+    offset += nb->method == NBODY_TREE ? nb->n * nb->real : 0;
+    return to->put(to->arg, offset + p->first * sizeof *body, body + p->first,
+                   p->count * sizeof *body);
 }
 
-static int save_device(struct nbody *nb, struct nbody_device *p, char *to)
+static int save_device(struct nbody *nb, struct nbody_device *p, const struct save_pieces *to)
 {
     const struct saved_regions k = saved_regions_of(nb, p);
     for (int i = 0; i < REGIONS; i++)
         if (k.bytes[i] && nbody_device_download(nb, p, k.at[i], k.bytes[i]) != 0)
             return -1;
-    save_put_device(nb, p, k.at, to);
-    return 0;
+    return save_put_device(nb, p, k.at, nb->particles.body, to);
 }
 
-static int save_devices(struct nbody *nb, char *to)
+/* Put this rank's pieces without the header, which is equal on all ranks. Collective. */
+static int save_own_pieces(struct nbody *nb, const struct save_pieces *to,
+                           struct save_header *header)
 {
-    const size_t four = 4 * nb->real;
+    if (nbody_host_flush(nb) != 0)
+        return -1;
+    *header = save_header_of(nb);
+    if (world_reduce(nb->world, header, sizeof *header, save_larger_tree, NULL) != 0)
+        return -1;
     int status = 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
             status = save_device(nb, p, to);
-    status = world_reduce_status(nb->world, status);
+    return status;
+}
+
+int nbody_save_pieces(nbody *nb,
+                      int (*put)(void *arg, size_t offset, const void *bytes, size_t size),
+                      void *arg)
+{
+    struct save_header header;
+    if (no_handle(nb, __func__))
+        return -1;
+    int status = save_own_pieces(nb, &(struct save_pieces){put, arg}, &header);
+    if (status == 0 && world_rank(nb->world) == 0)
+        status = put(arg, 0, &header, sizeof header);
+    return world_reduce_status(nb->world, status == 0 ? 0 : -1);
+}
+
+/* Exchange the pieces that the ranks have put into their images of all bodies, from `to` on. */
+static int save_spread(struct nbody *nb, char *to)
+{
+    const size_t four = 4 * nb->real;
+    int status = 0;
     for (size_t a = 0; a < save_vectors(nb) && status == 0; a++, to += nb->n * four)
         status = nbody_ranks_spread(nb, to, four, 1);
     const bool tree = nb->method == NBODY_TREE;
     for (size_t k = 0; k < nb->planes + tree && status == 0; k++, to += nb->n * nb->real)
         status = nbody_ranks_spread(nb, to, nb->real, 1);
-    if (nb->particles.sorted && status == 0)
-        memcpy(to, nb->particles.body, nb->n * sizeof *nb->particles.body);
-    return status;
+    return nb->particles.sorted && status == 0
+               ? nbody_ranks_spread(nb, to, sizeof *nb->particles.body, 1)
+               : status;
 }
 
-int nbody_save(nbody *nb, void *to_)
+int nbody_save(nbody *nb, void *to)
 {
-    if (no_handle(nb, __func__) || nbody_host_flush(nb) != 0)
+    struct save_header header;
+    if (no_handle(nb, __func__))
         return -1;
-    struct save_header save_header = save_header_of(nb);
-    if (world_reduce(nb->world, &save_header, sizeof save_header, save_larger_tree, NULL) != 0)
+    const int status = save_own_pieces(nb, &(struct save_pieces){save_copy, to}, &header);
+    if (world_reduce_status(nb->world, status) != 0)
         return -1;
-    return save_devices(nb, save_put(to_, &save_header, sizeof save_header));
+    memcpy(to, &header, sizeof header);
+    return save_spread(nb, (char *)to + sizeof header);
 }
 
 /* ---- Snapshots, while the run continues. --------------------------------------------------------
@@ -353,15 +395,14 @@ int nbody_snapshot_read(nbody *nb, void *to_)
         memcpy(to_, h->image, nbody_save_bytes(nb));
         return 0;
     }
-    char *to = save_put(to_, &h->save_header, sizeof h->save_header), *end = to;
+    const struct save_pieces to = {save_copy, to_};
+    memcpy(to_, &h->save_header, sizeof h->save_header);
     for (cl_uint d = 0; d < nb->ndev; d++) {
         if (snapshot_wait(&h->spare[d]) != 0)
             return -1;
         if (nb->device[d].count)
-            end = save_put_device(nb, &nb->device[d], h->spare[d].at, to);
+            save_put_device(nb, &nb->device[d], h->spare[d].at, h->body, &to);
     }
-    if (nb->particles.sorted)
-        memcpy(end, h->body, nb->n * sizeof *h->body);
     return 0;
 }
 

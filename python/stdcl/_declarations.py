@@ -1126,6 +1126,7 @@ FUNCTIONS = {
     "nbody_positions": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_save": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
+    "nbody_save_pieces": ("nbody", "c_int, [c_void_p, CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t), c_void_p]"),
     "nbody_set_clock": ("nbody", "None, [c_void_p, c_double, c_size_t]"),
     "nbody_set_dt": ("nbody", "c_int, [c_void_p, c_double]"),
     "nbody_set_elapsed": ("nbody", "c_int, [c_void_p, c_double]"),

@@ -40,7 +40,7 @@ static void mend_head(char *image, size_t size)
     head.format = CHECKPOINT_FORMAT;
     head.size = size;
     head.text = end && head.text % 4 ? (size_t)(end + 2 - image) - sizeof head : head.text;
-    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head);
+    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head, sizeof head);
     memcpy(image, &head, sizeof head);
 }
 
@@ -89,7 +89,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *image = exact_copy(data, size);
     mend_head(image, size);
     *sentence = 0;
-    if (checkpoint_parse("name", image, size, &parts) != CLI_DONE)
+    const size_t head = sizeof(struct checkpoint_head);
+    const uint64_t sum = size > head ? checkpoint_sum(image + head, size - head, head) : 0;
+    if (checkpoint_parse("name", image, size, sum, &parts) != CLI_DONE)
         promise_sentence(sentence, "--resume: name");
     else if (parts.ensemble)
         check_part(image, size, parts.ensemble, parts.ensemble_size, 1);
