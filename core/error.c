@@ -245,6 +245,13 @@ const char *failure_to_open(void)
     return failure_of_calls(calls);
 }
 
+const char *failure_to_compute(void)
+{
+    static const char *const calls[] = {"clexec", "clfork", "clarg", "clmsync", "clmcopy", NULL};
+    const char *command = failure_of_calls(calls);
+    return command ? command : failure_to_open();
+}
+
 const char *failure_to_allocate(void)
 {
     static const char *const calls[] = {"clmalloc", "clmem_adopt", "clmrealloc", NULL};

@@ -391,7 +391,9 @@ cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags);
  * newest image as a launch does, and check that the device's image holds data. It does after a
  * copy to it, also of a part, after a launch of a kernel with the block as argument, and after
  * clgetbuffer. If the image holds none and exactly one other device's image does, that image is
- * copied (blocks). EINVAL otherwise; the message begins with `call` and names the device. */
+ * copied (blocks). EINVAL otherwise; the message begins with `call` and names the device. If an
+ * earlier command of the device failed or was refused and no call has reported it, return -1 with
+ * the command's failure, as a clwait would. */
 int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call);
 
 /* Return the size requested for the allocation that contains ptr; 0 with EFAULT for an unknown
