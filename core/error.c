@@ -158,7 +158,7 @@ static void failure_record(int code, cl_int ocl, const char *format, va_list ap)
     last.code = code;
     last.ocl = ocl;
     if (debug_prints())
-        fprintf(stderr, "stdcl: %s\n", text ? text : clerror_str(code));
+        debug_print(text ? text : clerror_str(code));
 }
 
 int fail(int code, cl_int ocl, const char *format, ...)
