@@ -660,6 +660,10 @@ static void arrays_tree_template_agrees(void **state)
     }
     arrays_free(s);
     ready(s = arrays_create(NULL));
+    fails(EFAULT, arrays_sum(s, &r, 1, &r));
+    assert_true(arrays_sum(s, &r, 1, &r) == -1); /* the user named no context */
+    contains(clerror(), stdgpu ? "this context, stdgpu, the default of .ctx"
+                               : "this context, stdcpu, the default of .ctx without a GPU");
     arrays_free(s);
     s = make_array_sums(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
     fails(EINVAL, arrays_sum(s, x, 1, &r));
