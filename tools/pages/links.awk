@@ -6,6 +6,7 @@
 #   sources     top-level files and folders of the sources. Links into them, unless `installed` has a
 #               row, become text: [text](../life/hash.c) is "text, `life/hash.c` in the sources"
 #
+# Other links stay: addresses, and pages that are installed at their place.
 # SPDX-License-Identifier: MIT
 BEGIN {
     RS = "\001"
