@@ -162,8 +162,8 @@ int arrays_check(const arrays *a, const char *call, const void *x, size_t n, siz
                            least);
     void *base = n ? clmemptr(a->ctx, (void *)(uintptr_t)x) : NULL;
     if (n && !base)
-        return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call,
-                           x);
+        return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context%s", call,
+                           x, arrays_context_words(a->ctx));
     const size_t room = n ? clsizeofmem(base) - (size_t)((const char *)x - (const char *)base) : 0;
     if (n > room / type_bytes(a->type) && n)
         return clerror_set(

@@ -20,6 +20,13 @@ CLCONTEXT *arrays_context(CLCONTEXT *ctx)
     return ctx;
 }
 
+const char *arrays_context_words(const CLCONTEXT *ctx)
+{
+    return ctx == stdgpu              ? ", stdgpu, the default of .ctx"
+           : ctx == stdcpu && !stdgpu ? ", stdcpu, the default of .ctx without a GPU"
+                                      : "";
+}
+
 int arrays_have_doubles(CLCONTEXT *ctx, cl_uint first_dev, cl_uint ndev, bool *all)
 {
     *all = true;

@@ -45,6 +45,9 @@ struct array_start arrays_start_of(CLCONTEXT *ctx, const void *x, size_t bytes);
 /* Return ctx, or a default context if it is NULL. NULL with ENODEV if there is no device. */
 CLCONTEXT *arrays_context(CLCONTEXT *ctx);
 
+/* What a message says after "this context": its name, if it is the default; else "". Static. */
+const char *arrays_context_words(const CLCONTEXT *ctx);
+
 /* Set *all to true if ndev devices from first_dev on have double precision. Return -1 if a device
  * query fails. */
 int arrays_have_doubles(CLCONTEXT *ctx, cl_uint first_dev, cl_uint ndev, bool *all);

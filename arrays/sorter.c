@@ -334,8 +334,8 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
         return -1;
     char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
     if (!base)
-        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
-                           caller, what, ptr);
+        return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context%s",
+                           caller, what, ptr, arrays_context_words(s->ctx));
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
     const size_t offset = (size_t)((const char *)ptr - base);
     if (offset % align)

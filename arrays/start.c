@@ -28,8 +28,8 @@ static int check_result(const arrays *a, const char *call, const void *result)
     const char *base = clmemptr(a->ctx, (void *)(uintptr_t)result);
     if (!base)
         return clerror_set(EFAULT,
-                           "%s: the result, %p, is not in memory from clmalloc of this context",
-                           call, result);
+                           "%s: the result, %p, is not in memory from clmalloc of this context%s",
+                           call, result, arrays_context_words(a->ctx));
     const size_t offset = (size_t)((const char *)result - base);
     if (offset % BYTES || clsizeofmem((void *)(uintptr_t)base) - offset < BYTES)
         return clerror_set(EINVAL,

@@ -195,11 +195,12 @@ static int report_findings(const struct pipe_reader *reader, int status, bool qu
                 n == 1 ? "" : "s", seen, seen == 1 ? "" : "s");
     else if (!checked)
         cli_failed("the program created no OpenCL context under Oclgrind; nothing was checked");
-    else if (!quiet)
+    else if (!quiet && status <= 128)
         fprintf(stderr, "%s: no errors found in kernels\n", cli_program);
     if (status > 128)
-        cli_failed("the program was killed by signal %d (%s)", status - 128,
-                   strsignal(status - 128));
+        cli_failed("%sthe program was killed by signal %d (%s)",
+                   n == 0 && checked && !quiet ? "no errors found in kernels before " : "",
+                   status - 128, strsignal(status - 128));
     else if (status != 0)
         cli_failed("the program exited with status %d", status);
     return n > 0 || (!checked && status == 0) ? CLI_FAILED : status;

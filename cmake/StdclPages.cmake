@@ -41,10 +41,34 @@ if(STDCL_PYTHON_SITE)
     FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 endif()
 
-# Licence, documents, examples and data.
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Licence, documents, examples and data. Links of the documents into the sources lead to the installed file, or become
+# text (tools/pages/links.awk).
+set(beside README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(page ${beside})
+  install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+file(RELATIVE_PATH to_data ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR}/stdcl)
+file(RELATIVE_PATH to_include ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(rows include/=${to_include}/ data/=${to_data}/data/)
+get_property(kernels GLOBAL PROPERTY STDCL_INSTALLED_KERNELS)
+foreach(kernel ${kernels})
+  list(APPEND rows ${kernel}=${to_data}/kernels/${kernel})
+endforeach()
+file(GLOB tops RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*)
+list(REMOVE_ITEM tops ${beside} LICENSE docs examples)
+list(JOIN rows " " rows)
+list(JOIN tops " " tops)
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  file(GLOB pages RELATIVE \"\${folder}\" \"\${folder}/*.md\" \"\${folder}/docs/*.md\")
+  foreach(page \${pages})
+    execute_process(COMMAND awk -f ${PROJECT_SOURCE_DIR}/tools/pages/links.awk -v page=\${page}
+      -v \"installed=${rows}\" -v \"sources=${tops}\" \"\${folder}/\${page}\"
+      OUTPUT_FILE \"\${folder}/\${page}.new\" COMMAND_ERROR_IS_FATAL ANY)
+    file(RENAME \"\${folder}/\${page}.new\" \"\${folder}/\${page}\")
+  endforeach()")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "*.lua" PATTERN "README.md" PATTERN "Makefile")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/data)

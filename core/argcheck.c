@@ -95,11 +95,18 @@ void parameters_query(struct kernel *k, const struct part *part)
     free(expanded);
 }
 
-/* Element of a type: "float4*" has elements of 4 bytes, floating. Size 0: not a number in C. */
+/* Element of a type: "float4*" has 4 elements of 4 bytes, floating. Size 0: not a number in C. */
 struct number {
-    size_t size;
-    bool floating, vector;
+    size_t size, width; /* width: elements of a vector, 4 of float3; 1 of a number */
+    bool floating;
 };
+
+/* The width that the end of a type's name gives: 2 for "2*". */
+static size_t vector_width(const char *end)
+{
+    const size_t width = isdigit((unsigned char)*end) ? strtoul(end, NULL, 10) : 1;
+    return width == 3 ? 4 : width;
+}
 
 static struct number type_number(const char *type)
 {
@@ -117,7 +124,8 @@ static struct number type_number(const char *type)
                                       ? 'x'
                                       : (unsigned char)name[known[i].letters];
         if (end == '\0' || end == '*' || end == ' ' || isdigit(end))
-            return (struct number){known[i].size, known[i].floating, isdigit(end)};
+            return (struct number){known[i].size, vector_width(name + known[i].letters),
+                                   known[i].floating};
     }
     return (struct number){0};
 }
@@ -138,7 +146,8 @@ static bool is_handle(const char *type)
 /* True if the given type contradicts the declared one, as far as both are numbers or pointers to
  * numbers, a number is given for a struct, or one of them is a handle. Bytes may stand for
  * anything, and integers for integers of their size, signed or not. For pointers, integers may also
- * differ in size: 64-bit words may be stored as pairs of 32-bit words. */
+ * differ in size: 64-bit words may be stored as pairs of 32-bit words. A pointer to numbers may
+ * stand for a pointer to vectors of them and the reverse. Two vectors must have the same size. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
@@ -153,10 +162,11 @@ static bool differ(const char *declared, const char *given)
     if (d.size <= 1 || g.size <= 1)
         return false;
     if (strchr(declared, '*'))
-        return d.floating != g.floating || (d.floating && d.size != g.size);
+        return d.floating != g.floating || (d.floating && d.size != g.size) ||
+               (d.width > 1 && g.width > 1 && d.size * d.width != g.size * g.width);
     if (d.floating || g.floating)
         return d.floating != g.floating || d.size != g.size;
-    return !d.vector && d.size != g.size;
+    return d.size * d.width != g.size * g.width;
 }
 
 /* True if a type of this name may be given. The last accepted name is kept: launches repeat their

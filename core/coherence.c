@@ -182,18 +182,20 @@ int memory_require(struct memory *m, cl_uint dev, const char *call)
     const cl_uint from = holder(m, dev), holders = count_holders(m);
     if (from < m->cp->ndev && holders == 1)
         return copy_only_image(m, from, dev, call);
+    const char *const cause = failure_to_compute();
     return fail(EINVAL, 0,
                 "%s: device %u, %s, holds no data of the block at %p%s; copy the data there with "
-                "clmsync, or compute them there",
+                "clmsync, or compute them there%s%s",
                 call, dev, d->name, (void *)m->base,
-                holders ? ", of which other devices hold parts" : ", and no other device does");
+                holders ? ", of which other devices hold parts" : ", and no other device does",
+                cause ? "; before, " : "", cause ? cause : "");
 }
 
 STDCL_API int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
     struct memory *m = d ? memory_or_fail(ptr, call) : NULL;
-    if (!m || recording_refuses_wait(d, call))
+    if (!m || recording_refuses_wait(d, call) || event_report_pending(d, call))
         return -1;
     if (m->cp != cp)
         return fail(EINVAL, 0, "%s: %p is not attached to this context", call, ptr);

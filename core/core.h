@@ -43,6 +43,10 @@ const char *clerror_text(void);
  * clerror has not returned the message yet; else NULL. */
 const char *failure_to_open(void);
 
+/* The calling thread's last message if a command (clexec, clforka, clmsync ...) or a call of the
+ * loader failed and clerror has not returned the message yet; else NULL. */
+const char *failure_to_compute(void);
+
 /* The same for a call that allocates memory (clmalloc, clmem_adopt, clmrealloc). */
 const char *failure_to_allocate(void);
 

@@ -1,5 +1,5 @@
-/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens; 2 also runs the program as `stdcl
- * check` does.
+/* debug.c - $STDCL_DEBUG: 1 prints each error as it happens, and equal ones in a row once; 2 also
+ * runs the program as `stdcl check` does.
  *
  * For 2 the program is started again under the command when the library is loaded: Oclgrind must be
  * there before the first OpenCL call, which may be the program's own. It is the only thing the
@@ -15,6 +15,53 @@ bool debug_prints(void)
 {
     const char *level = getenv("STDCL_DEBUG");
     return level && *level && strcmp(level, "0") != 0;
+}
+
+/* The last line that debug_print printed, and how often it was given again since, in a process. */
+static struct {
+    pthread_mutex_t lock;
+    char *line;
+    unsigned long repeated;
+    pid_t process; /* a forked child prints no count of its parent */
+} printed = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Call with printed.lock held. */
+static void print_repeated(void)
+{
+    if (printed.repeated > 0 && printed.process == getpid())
+        fprintf(stderr, "stdcl: the last message was repeated %lu time%s\n", printed.repeated,
+                printed.repeated == 1 ? "" : "s");
+    printed.repeated = 0;
+}
+
+/* The lock is never waited for: in a forked child, or at exit, it may be held forever. */
+void debug_print(const char *line)
+{
+    const bool locked = pthread_mutex_trylock(&printed.lock) == 0;
+    const bool again =
+        locked && printed.line && strcmp(printed.line, line) == 0 && printed.process == getpid();
+    if (again) {
+        printed.repeated++;
+    } else if (locked) {
+        print_repeated();
+        free(printed.line);
+        printed.line = strdup(line);
+        printed.process = getpid();
+    }
+    if (!again)
+        fprintf(stderr, "stdcl: %s\n", line);
+    if (locked)
+        pthread_mutex_unlock(&printed.lock);
+}
+
+__attribute__((destructor)) static void print_last_repeated(void)
+{
+    if (pthread_mutex_trylock(&printed.lock) != 0)
+        return;
+    print_repeated();
+    free(printed.line);
+    printed.line = NULL;
+    pthread_mutex_unlock(&printed.lock);
 }
 
 /* Read a file of /proc of unknown size; NULL if it cannot be read. */

@@ -11,6 +11,10 @@
 /* True if each error is printed as it happens ($STDCL_DEBUG). */
 bool debug_prints(void);
 
+/* Print a line to standard error, after "stdcl: ". Lines equal to the last one are counted, and
+ * the number is printed before the next line or at exit. */
+void debug_print(const char *line);
+
 /* ---- environment.c ---- */
 
 /* -1 after fail() if a variable that configures the library is invalid. */

@@ -158,7 +158,7 @@ static void failure_record(int code, cl_int ocl, const char *format, va_list ap)
     last.code = code;
     last.ocl = ocl;
     if (debug_prints())
-        fprintf(stderr, "stdcl: %s\n", text ? text : clerror_str(code));
+        debug_print(text ? text : clerror_str(code));
 }
 
 int fail(int code, cl_int ocl, const char *format, ...)
@@ -243,6 +243,13 @@ const char *failure_to_open(void)
 {
     static const char *const calls[] = {"clopen", "clsopen", "clload", "clbuild", "clsym", NULL};
     return failure_of_calls(calls);
+}
+
+const char *failure_to_compute(void)
+{
+    static const char *const calls[] = {"clexec", "clfork", "clarg", "clmsync", "clmcopy", NULL};
+    const char *command = failure_of_calls(calls);
+    return command ? command : failure_to_open();
 }
 
 const char *failure_to_allocate(void)

@@ -120,8 +120,7 @@ static bool report_pending(struct device *d, int kinds, const char *call)
     return first->code != 0;
 }
 
-/* Report errors of all completed commands, for a call that has waited. */
-static bool report_all_pending(struct device *d, const char *call)
+bool event_report_pending(struct device *d, const char *call)
 {
     pthread_mutex_lock(&d->lock);
     for (enum event_kind kind = 0; kind < EVENT_KINDS; kind++)
@@ -341,7 +340,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev,
     const cl_int err = event_wait(ev);
     if (err == CL_SUCCESS)
         command_collected(&note, ev);
-    const bool lost = report_all_pending(d, call);
+    const bool lost = event_report_pending(d, call);
     if (err == CL_SUCCESS && !lost && (flags & (CL_EVENT_NORELEASE | CL_EVENT_OWN)))
         return ev;
     clReleaseEvent(ev);
@@ -478,12 +477,12 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
     if (recording_refuses_wait(d, "clwaitev"))
         return CL_FAILED;
     if (ev == CL_FAILED)
-        return refused_event(report_all_pending(d, "clwaitev"));
+        return refused_event(event_report_pending(d, "clwaitev"));
     const bool keep = flags & CL_EVENT_NORELEASE;
     const cl_int err = event_wait(ev);
     if (forget_event(d, ev, keep) && (flags & CL_EVENT_RELEASE) && !keep)
         clReleaseEvent(ev);
-    const bool lost = report_all_pending(d, "clwaitev");
+    const bool lost = event_report_pending(d, "clwaitev");
     if (err == CL_SUCCESS && !lost)
         return ev;
     if (!lost)

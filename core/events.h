@@ -54,6 +54,10 @@ void event_add_marker(struct device *d, int flags);
 cl_event event_or_defer_error(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
                               int flags);
 
+/* Report the earliest failure of all commands of a device that are complete or were refused, as
+ * clwait does, without waiting. True if clerror() is set; further failures are dropped. */
+bool event_report_pending(struct device *d, const char *call);
+
 /* Pass all completed commands of a device to the observer. */
 void device_harvest(struct device *d);
 

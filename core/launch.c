@@ -3,6 +3,7 @@
  */
 #include "core/recording.h"
 
+#include "core/environment.h"
 #include "core/pocl.h"
 
 static const char *unset_args(const struct kernel *k, char *text, size_t size)
@@ -164,6 +165,23 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
                       call, k->name, d->name, groups);
 }
 
+/* With $STDCL_DEBUG, print that an argument that the kernel only reads was never written there. */
+static void warn_of_no_data(const struct kernel *k, cl_uint i, cl_uint dev, const char *call)
+{
+    const struct memory *m = k->bound[dev][i].memory;
+    const struct device *d = &k->program->cp->dev[dev];
+    char line[512];
+    if (!k->parameters || !k->parameters[i].read_only || m->size == 0 ||
+        memory_is_zero_copy(m, d) || memory_is_svm(m, dev) || atomic_load(&m->holds_data[dev]) ||
+        !debug_prints())
+        return;
+    snprintf(line, sizeof line,
+             "%s: argument %u of kernel %s is read on device %u, %s, which holds no data of the "
+             "block at %p; copy the data there with clmsync",
+             call, i, k->name, dev, d->name, (void *)m->base);
+    debug_print(line);
+}
+
 /* Migrate the newest images of the kernel's blocks to the device, and give it the shared ones.
  * elsewhere: the launch uses another queue than the main one. */
 static int migrate_blocks(const struct kernel *k, cl_uint dev, bool elsewhere, const char *call)
@@ -171,8 +189,11 @@ static int migrate_blocks(const struct kernel *k, cl_uint dev, bool elsewhere, c
     bool shared = false;
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
-        if (m && !memory_is_current(m, dev) && memory_migrate(m, dev, call) != 0)
-            return -1;
+        if (m && !memory_is_current(m, dev)) {
+            if (memory_migrate(m, dev, call) != 0)
+                return -1;
+            warn_of_no_data(k, i, dev, call);
+        }
         shared = shared || (m && memory_is_svm(m, dev));
     }
     return shared ? svm_unmap_all(k->program->cp, dev, elsewhere, call) : 0;

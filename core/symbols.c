@@ -142,7 +142,10 @@ static void name_unknown(struct program **searched, size_t n, const struct searc
              "%s: kernel \"%s\" is in the program, and the driver does not make it", s->call,
              s->name);
     else
-        fail(ENOENT, 0, "%s: there is no kernel \"%s\"; there are: %s%s%s", s->call, s->name,
+        fail(ENOENT, 0, "%s: there is no kernel \"%s\"%s; there are: %s%s%s", s->call, s->name,
+             strcmp(s->call, "clexec") == 0
+                 ? " (clexec takes a kernel's name; for a cl_kernel use clforka)"
+                 : "",
              text && *text ? text : "none", cause ? "; before, " : "", cause ? cause : "");
     free(text);
 }

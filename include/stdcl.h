@@ -391,7 +391,9 @@ cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags);
  * newest image as a launch does, and check that the device's image holds data. It does after a
  * copy to it, also of a part, after a launch of a kernel with the block as argument, and after
  * clgetbuffer. If the image holds none and exactly one other device's image does, that image is
- * copied (blocks). EINVAL otherwise; the message begins with `call` and names the device. */
+ * copied (blocks). EINVAL otherwise; the message begins with `call` and names the device. If an
+ * earlier command of the device failed or was refused and no call has reported it, return -1 with
+ * the command's failure, as a clwait would. */
 int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call);
 
 /* Return the size requested for the allocation that contains ptr; 0 with EFAULT for an unknown
@@ -561,10 +563,11 @@ cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
  * Typedefs and macros of the file and of the files that it includes are resolved. An argument is
  * not checked if its type comes from definitions between which the library cannot decide. A
  * mismatch gives EINVAL: a wrong size, an int for a float, a number for a struct, a double or int
- * pointer for a float *, a host pointer for a buffer, a buffer for an image or the reverse, a
- * cl_mem for a sampler. The message names the kernel, the argument and both types. A pointer to
- * void or char passes for any pointer, an integer for an integer of equal size, signed or not, and
- * a struct for a struct of equal size.
+ * pointer for a float *, a cl_int2 * or cl_float4 * for a float2 *, a host pointer for a buffer, a
+ * buffer for an image or the reverse, a cl_mem for a sampler. The message names the kernel, the
+ * argument and both types. A pointer to void or char passes for any pointer, a float * for a
+ * float4 *, an integer for an integer of equal size, signed or not, and a struct for a struct of
+ * equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may
@@ -597,7 +600,8 @@ int stdcl_arg_local(cl_kernel krn, cl_uint i, size_t bytes);
 /* ---- Running. -------------------------------------------------------------------------------- */
 
 /* An index space: dim in 1..4 (OpenCL devices take at most 3); offset, global and local sizes in
- * work-items. A local size of 0 in the first dimension lets the runtime choose. */
+ * work-items. A local size of 0 in the first dimension lets the runtime choose the sizes of all
+ * dimensions: local sizes of further dimensions are then ignored. */
 typedef struct clndrange_struct {
     size_t dim;
     size_t gtid_offset[4];
@@ -1095,6 +1099,11 @@ template <class T> struct name<const T *> : name<T *> {
             return text "*";                                                                       \
         }                                                                                          \
     };
+#define STDCL_VECTOR(type, text)                                                                   \
+    STDCL_NUMBER(type##2, text "2")                                                                \
+    STDCL_NUMBER(type##4, text "4")                                                                \
+    STDCL_NUMBER(type##8, text "8")                                                                \
+    STDCL_NUMBER(type##16, text "16")
 STDCL_NUMBER(char, "char")
 STDCL_NUMBER(signed char, "char")
 STDCL_NUMBER(unsigned char, "uchar")
@@ -1108,6 +1117,15 @@ STDCL_NUMBER(long long, "long")
 STDCL_NUMBER(unsigned long long, "ulong")
 STDCL_NUMBER(float, "float")
 STDCL_NUMBER(double, "double")
+STDCL_VECTOR(cl_short, "short")
+STDCL_VECTOR(cl_ushort, "ushort")
+STDCL_VECTOR(cl_int, "int")
+STDCL_VECTOR(cl_uint, "uint")
+STDCL_VECTOR(cl_long, "long")
+STDCL_VECTOR(cl_ulong, "ulong")
+STDCL_VECTOR(cl_float, "float")
+STDCL_VECTOR(cl_double, "double")
+#undef STDCL_VECTOR
 #undef STDCL_NUMBER
 template <> struct name<void *> {
     static const char *of()
@@ -1272,6 +1290,10 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #define STDCL_NUMBER(type, name)                                                                   \
     type:                                                                                          \
     name, type * : name "*", const type * : name "*"
+/* The vector types of cl_platform.h are distinct unions in C; cl_int3 is cl_int4. */
+#define STDCL_VECTOR(type, name)                                                                   \
+    STDCL_NUMBER(type##2, name "2"), STDCL_NUMBER(type##4, name "4"),                              \
+        STDCL_NUMBER(type##8, name "8"), STDCL_NUMBER(type##16, name "16")
 #define STDCL_TYPE(v)                                                                              \
     _Generic((v), STDCL_NUMBER(char, "char"), STDCL_NUMBER(signed char, "char"),             \
         STDCL_NUMBER(unsigned char, "uchar"), STDCL_NUMBER(short, "short"),                  \
@@ -1279,7 +1301,11 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
         STDCL_NUMBER(unsigned, "uint"), STDCL_NUMBER(long, "long"),                          \
         STDCL_NUMBER(unsigned long, "ulong"), STDCL_NUMBER(long long, "long"),               \
         STDCL_NUMBER(unsigned long long, "ulong"), STDCL_NUMBER(float, "float"),             \
-        STDCL_NUMBER(double, "double"), cl_mem: "cl_mem", cl_sampler: "sampler_t",           \
+        STDCL_NUMBER(double, "double"), STDCL_VECTOR(cl_short, "short"),                     \
+        STDCL_VECTOR(cl_ushort, "ushort"), STDCL_VECTOR(cl_int, "int"),                      \
+        STDCL_VECTOR(cl_uint, "uint"), STDCL_VECTOR(cl_long, "long"),                        \
+        STDCL_VECTOR(cl_ulong, "ulong"), STDCL_VECTOR(cl_float, "float"),                    \
+        STDCL_VECTOR(cl_double, "double"), cl_mem: "cl_mem", cl_sampler: "sampler_t",           \
         void *: "void*", const void *: "void*",                                               \
         default: __builtin_classify_type(((void)0, (v))) == 5 ? "pointer" : (const char *)0)
 #define STDCL_ONE(v) {sizeof(STDCL_TYPEOF(v)), STDCL_KIND(v), STDCL_ADDRESS(v), STDCL_TYPE(v)},

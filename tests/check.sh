@@ -44,6 +44,9 @@ programs() {
     # The status is the program's where there is no finding.
     expect 7 '.*the program exited with status 7' "$stdcl" check "$program" no_fault 7
     expect 143 '.*killed by signal 15.*' "$stdcl" check sh -c 'kill -TERM $$'
+    expect 143 '.*: no errors found in kernels before the program was killed by signal 15.*' \
+        "$stdcl" check sh -c '"$1" no_fault 0; kill -TERM $$' - "$program"
+    [ "$(lines 'no errors found in kernels$')" = 0 ] || fail "a killed program is called good:"
     # A signal that only the command gets is passed on, unless it is ignored, as in the background of a shell.
     [ "$(sh -c 'kill -INT $$; echo ignored')" = ignored ] ||
         expect 130 '.*killed by signal 2.*' "$stdcl" check sh -c 'kill -INT $PPID; exec sleep 60'

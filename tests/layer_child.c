@@ -8,7 +8,9 @@
  *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them too
  *   reclaim PATTERN KEY MAX   claim, release by clcontext_destroy, claim again
  *   build FILE                open a kernel file
+ *   repeat                    one failing call 200 times, another one once, the first three times
  *   fail                      one failing call, and a second whose text goes through clperror
+ *   no-data                   two launches without a copy of the input, then "launched"
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -138,6 +140,30 @@ static int reclaim(const char *pattern, int key, size_t max)
     return 0;
 }
 
+static int launch_without_data(void)
+{
+    static const char source[] = "__kernel void pass(__global const int *in, __global int *out)\n"
+                                 "{ out[get_global_id(0)] = in[get_global_id(0)]; }\n";
+    int *in = clmalloc(stddev, 64 * sizeof *in, CL_MEM_PER_DEVICE);
+    int *out = clmalloc(stddev, 64 * sizeof *out, CL_MEM_PER_DEVICE);
+    clsopen(stddev, source, CLLD_NOW);
+    for (int i = 0; i < 2; i++)
+        clexec(stddev, 0, clrange1(64), pass, in, out);
+    fputs("launched\n", stderr);
+    return clwait(stddev, 0, CL_ALL_EVENT) != 0;
+}
+
+static int fail_repeatedly(void)
+{
+    int on_stack = 0;
+    for (int i = 0; i < 200; i++)
+        clfree(&on_stack);
+    clgetqueue(NULL, 0);
+    for (int i = 0; i < 3; i++)
+        clfree(&on_stack);
+    return 0;
+}
+
 static int fail_once(void)
 {
     int on_stack = 0;
@@ -170,6 +196,10 @@ int main(int argc, char **argv)
         return count_calls_of();
     if (strcmp(question, "build") == 0 && argc == 3)
         return build_file(argv[2]);
+    if (strcmp(question, "no-data") == 0)
+        return launch_without_data();
+    if (strcmp(question, "repeat") == 0)
+        return fail_repeatedly();
     if (strcmp(question, "fail") == 0)
         return fail_once();
     if (strcmp(question, "standard-claim") == 0)

@@ -549,6 +549,51 @@ static void arrays_refuse_block_that_no_device_holds(void **state)
     works(clfree(f));
 }
 
+/* arrays_sum over the output of a refused launch reports the launch's error, once. The output has
+ * no data, or those of an earlier launch. */
+static void arrays_sum_reports_earlier_refused_launch(void **state)
+{
+    (void)state;
+    static const char fill[] = "__kernel void fill_with(__global float *x, float value)\n"
+                               "{\n"
+                               "    x[get_global_id(0)] = value;\n"
+                               "}\n";
+    double r;
+    const cl_uint dev = 0;
+    float *f = clmalloc(cp, FILLED * sizeof *f, CL_MEM_PER_DEVICE);
+    arrays *s = arrays_create(&(struct arrays_options){
+        .ctx = cp, .type = ARRAYS_FLOAT, .first_device = dev, .devices = 1});
+    void *program = clsopen(cp, fill, CLLD_NOW);
+    ready(f);
+    ready(s);
+    ready(program);
+    for (int filled = 0; filled < 2; filled++) {
+        if (filled) {
+            started(clexec(cp, dev, clrange1(FILLED), fill_with, f, 1.0f));
+            works(arrays_sum(s, f, FILLED, &r));
+            assert_true(r == FILLED);
+        }
+        assert_true(clexec(cp, dev, clrange1(FILLED), fill_with, f, 2) == (cl_event)-1);
+        assert_true(arrays_sum(s, f, FILLED, &r) == -1);
+        contains(clerror(), "clexec: argument 1 of kernel fill_with");
+        done(clwait(cp, dev, CL_ALL_EVENT)); /* reported once */
+    }
+    /* A launch that blocks reports its own refusal. The program may have dropped that. */
+    float *g = clmalloc(cp, FILLED * sizeof *g, CL_MEM_PER_DEVICE);
+    ready(g);
+    clndrange_t ndr = clndrange_init1d(0, FILLED, 0);
+    cl_kernel k = clsym(cp, program, "fill_with", 0);
+    assert_true(clforka(cp, dev, k, &ndr, CL_EVENT_WAIT, g, 2) == (cl_event)-1);
+    assert_true(arrays_sum(s, g, FILLED, &r) == -1);
+    const char *sentence = clerror();
+    contains(sentence, "holds no data");
+    contains(sentence, "; before, clforka: argument 1 of kernel fill_with");
+    arrays_free(s);
+    works(clclose(cp, program));
+    works(clfree(g));
+    works(clfree(f));
+}
+
 /* ---- Extremes, small sizes, refusals. -------------------------------------------------------- */
 
 static void arrays_min_and_max_match_reference(void **state)
@@ -615,6 +660,10 @@ static void arrays_tree_template_agrees(void **state)
     }
     arrays_free(s);
     ready(s = arrays_create(NULL));
+    fails(EFAULT, arrays_sum(s, &r, 1, &r));
+    assert_true(arrays_sum(s, &r, 1, &r) == -1); /* the user named no context */
+    contains(clerror(), stdgpu ? "this context, stdgpu, the default of .ctx"
+                               : "this context, stdcpu, the default of .ctx without a GPU");
     arrays_free(s);
     s = make_array_sums(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
     fails(EINVAL, arrays_sum(s, x, 1, &r));
@@ -710,6 +759,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_read_block_that_one_device_wrote),
         cmocka_unit_test(arrays_wait_for_writer_of_zero_copy_block),
         cmocka_unit_test(arrays_refuse_block_that_no_device_holds),
+        cmocka_unit_test(arrays_sum_reports_earlier_refused_launch),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(arrays_shapes_give_equal_bits),
         cmocka_unit_test(arrays_floats_in_doubles_match_reference),
@@ -718,5 +768,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_doubles_match_reference),
         cmocka_unit_test(arrays_compensated_doubles_match_reference),
     };
-    return sampled_run("arrays", tests, 11, 3, open_array_context, close_array_context);
+    return sampled_run("arrays", tests, 13, 3, open_array_context, close_array_context);
 }

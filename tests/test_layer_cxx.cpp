@@ -149,6 +149,10 @@ void types(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clarg_set_global(scale, 0, static_cast<const double *>(anything)) ==
           static_cast<size_t>(-1));
     CHECK(strstr(clerror(), "a double* was given") != NULL);
+    CHECK(clarg_set_global(scale, 0, static_cast<const cl_int4 *>(anything)) ==
+          static_cast<size_t>(-1));
+    CHECK(strstr(clerror(), "an int4* was given") != NULL);
+    CHECK(clarg_set_global(scale, 0, static_cast<cl_float4 *>(anything)) == 0);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, x, 2) == no_event);
     CHECK(clforka(cp, dev, scale, &one, CL_EVENT_WAIT, static_cast<double *>(anything), 2.0f) ==
           no_event);

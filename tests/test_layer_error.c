@@ -200,6 +200,29 @@ static void test_debug_prints_as_it_goes(void **state)
     assert_int_equal(end_child(&child), 0);
 }
 
+static void test_debug_counts_equal_messages(void **state)
+{
+    (void)state;
+    struct child child = start_child(with("STDCL_DEBUG=1"), (const char *const[]){"repeat", NULL});
+    contains(line_of(&child), "clfree");
+    assert_string_equal(line_of(&child), "stdcl: the last message was repeated 199 times\n");
+    contains(line_of(&child), "clgetqueue");
+    contains(line_of(&child), "clfree");
+    assert_string_equal(line_of(&child), "stdcl: the last message was repeated 2 times\n");
+    assert_int_equal(end_child(&child), 0);
+}
+
+static void test_debug_names_input_without_data(void **state)
+{
+    (void)state;
+    struct child child = start_child(with("STDCL_DEBUG=1"), (const char *const[]){"no-data", NULL});
+    const char *line = line_of(&child);
+    contains(line, "stdcl: clexec: argument 0 of kernel pass is read on device 0, ");
+    contains(line, "which holds no data of the block");
+    assert_string_equal(line_of(&child), "launched\n");
+    assert_int_equal(end_child(&child), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +236,8 @@ int main(void)
         cmocka_unit_test(test_texts_of_opencl_codes),
         cmocka_unit_test(test_perror),
         cmocka_unit_test(test_debug_prints_as_it_goes),
+        cmocka_unit_test(test_debug_counts_equal_messages),
+        cmocka_unit_test(test_debug_names_input_without_data),
     };
     return cmocka_run_group_tests(tests, error_setup, NULL);
 }

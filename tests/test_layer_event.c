@@ -457,7 +457,8 @@ static void test_wait_reports_first_refusal(void **state)
     wait_says("clmsync: the pointer is NULL; check what clmalloc returned");
     fails_event(ENOENT, clexec(cp, 0, clrange1(1), no_such_kernel, 1));
     fails_event(EFAULT, clmsync(cp, 0, NULL, flags));
-    wait_says("clexec: there is no kernel \"no_such_kernel\"");
+    wait_says("clexec: there is no kernel \"no_such_kernel\" (clexec takes a kernel's name; for a "
+              "cl_kernel use clforka); there are: ");
     int *none = clmalloc(cp, (size_t)1 << 60, 0);
     assert_true(clmsync(cp, 0, none, flags) == NO_EVENT);
     assert_true(clexec(cp, 0, clrange1(1), no_such_kernel, none) == NO_EVENT);

@@ -119,7 +119,7 @@ static cl_event sync_block_to(int flags)
 /* The call fails with the device command's error. */
 #define reports(call)                                                                              \
     do {                                                                                           \
-        fails_event(EIO, call);                                                                    \
+        CHECK_FAILS(EIO, NO_EVENT, "did not return (cl_event)-1", call, #call);                    \
         assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);                                           \
     } while (0)
 

@@ -278,6 +278,45 @@ static void test_types_are_compared_with_the_declaration(void **state)
     works(clclose(cp, typed));
 }
 
+/* Vectors differ by kind and size; numbers stand for vectors of them, as programs of 2009 have it.
+ */
+static void test_pointers_to_vectors_are_compared(void **state)
+{
+    (void)state;
+    void *typed = clsopen(cp,
+                          "kernel void f(global float2 *a, global float3 *b, global ulong2 *c,"
+                          " global float *d, global uchar4 *e, int4 i) { d[0] = i.x; }",
+                          CLLD_NOW);
+    cl_kernel f = clsym(cp, typed, "f", 0);
+    void *m = clmalloc(cp, 64, 0);
+    ready(f);
+    ready(m);
+    assert_int_equal((int)clarg_set_global(f, 0, (cl_int2 *)m), -1);
+    contains(clerror(), "is memory float2* a; an int2* was given");
+    assert_int_equal((int)clarg_set_global(f, 0, (const cl_float4 *)m), -1);
+    contains(clerror(), "is memory float2* a; a float4* was given");
+    fails_size(EINVAL, clarg_set_global(f, 0, (cl_double2 *)m));
+    fails_size(EINVAL, clarg_set_global(f, 0, (cl_float16 *)m));
+    fails_size(EINVAL, clarg_set_global(f, 0, (cl_double *)m));
+    fails_size(EINVAL, clarg_set_global(f, 1, (cl_float2 *)m));
+    fails_size(EINVAL, clarg_set_global(f, 2, (cl_long4 *)m));
+    fails_size(EINVAL, clarg_set_global(f, 2, (cl_float2 *)m));
+    fails_size(EINVAL, clarg_set_global(f, 3, (cl_uint4 *)m));
+    fails(EINVAL, clarg_set(f, 5, ((cl_float4){{0}})));
+    assert_int_equal(clarg_set_global(f, 0, (cl_float2 *)m), 0);
+    assert_int_equal(clarg_set_global(f, 0, (const float *)m), 0);
+    assert_int_equal(clarg_set_global(f, 1, (cl_float3 *)m), 0);
+    assert_int_equal(clarg_set_global(f, 1, (cl_float4 *)m), 0);
+    assert_int_equal(clarg_set_global(f, 2, (cl_uint4 *)m), 0); /* pairs of words */
+    assert_int_equal(clarg_set_global(f, 2, (cl_long2 *)m), 0);
+    assert_int_equal(clarg_set_global(f, 3, (cl_float8 *)m), 0);
+    assert_int_equal(clarg_set_global(f, 4, (cl_float4 *)m), 0); /* bytes */
+    assert_int_equal(clarg_set_global(f, 0, (void *)m), 0);
+    works(clarg_set(f, 5, ((cl_uint4){{0}})));
+    works(clfree(m));
+    works(clclose(cp, typed));
+}
+
 /* The types of scientific code: 2.0 for a float behind a typedef computed with 0. */
 static void test_typedefs_and_macros_are_compared(void **state)
 {
@@ -874,7 +913,7 @@ static void test_forka_with_pointers_of_every_type(void **state)
     cl_kernel fill = basic_kernel(cp, "fill");
     const int *constant = out;
     void *untyped = out;
-    cl_float4 *vectors = (cl_float4 *)out;
+    cl_int4 *vectors = (cl_int4 *)out;
     volatile int *nervous = out;
     struct pair *structures = (struct pair *)out;
     int(*rows)[4] = (int(*)[4])out;
@@ -1377,6 +1416,7 @@ int main(void)
         cmocka_unit_test(test_wrong_sizes_are_refused),
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
         cmocka_unit_test(test_types_are_compared_with_the_declaration),
+        cmocka_unit_test(test_pointers_to_vectors_are_compared),
         cmocka_unit_test(test_typedefs_and_macros_are_compared),
         cmocka_unit_test(test_types_of_included_files_are_compared),
         cmocka_unit_test(test_constant_memory),

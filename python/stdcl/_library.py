@@ -127,14 +127,14 @@ class Owner:
             self.close()
 
 
-def whole(value: Any, what: str) -> int:
+def whole(value: Any, what: str, least: int = 0) -> int:
     """Check a number that C takes as unsigned."""
     try:
         number = operator.index(value)
     except TypeError:
         number = -1
-    if not 0 <= number < 2**63:
-        raise TypeError("%s must be a whole number from 0 to 2**63 - 1, not %r" % (what, value))
+    if not least <= number < 2**63:
+        raise TypeError("%s must be a whole number from %d to 2**63 - 1, not %r" % (what, least, value))
     return number
 
 

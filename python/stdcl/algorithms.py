@@ -269,7 +269,7 @@ def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) 
     smallest element to the number that follows the largest.
     """
     given = _shared(x)
-    nbins, of_bytes = whole(bins, "bins"), given.dtype == np.uint8
+    nbins, of_bytes = whole(bins, "bins", 1), given.dtype == np.uint8
     kind = 0 if of_bytes else _type(given, "histogram")
     if range is None and of_bytes:
         range = (0, 256)  # noqa: A001

@@ -2,8 +2,8 @@
 # install.sh - test the files of `make install` from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
 # STEP "install" installs BUILD into WORK/prefix; the other steps use that: shared, static, package,
-# symbols, headers, layout, runtime, paths, command, pages, completion, uninstall. Status 77: there
-# is no OpenCL device, or the table is not for this machine.
+# symbols, headers, layout, runtime, paths, command, documents, pages, completion, uninstall. Status
+# 77: there is no OpenCL device, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -183,6 +183,23 @@ paths) # nothing says where it was built
     folders=$(printf '%s|%s' "$source" "$build" | sed 's/[].[^$*+?(){}\\]/\\&/g')
     told=$(LC_ALL=C grep -rlaE --exclude='*.png' "(^|[^[:alnum:]_./-]|-[IL])($folders)($|[^[:alnum:]_.-])" "$prefix" || true)
     [ -z "$told" ] || fail "these contain the path of the sources or of the build: $told"
+    ;;
+
+documents) # every link of the installed documents leads to a file
+    broken() {
+        (cd "$1" && find . -name '*.md') | while read -r page; do
+            tr '\n' ' ' <"$1/$page" | grep -oE '\]\([^()# ]+|(src|href)="[^"#]+' | sed 's/^](//; s/.*="//' |
+                grep -vE '^[a-z]+:' | while read -r link; do
+                [ -e "$1/${page%/*}/$link" ] || echo "$page: there is no $link"
+            done
+        done
+    }
+    doc=$prefix/share/doc/stdcl
+    grep -q '](../../../../include/stdcl.h)' "$doc/docs/README.md" || fail "docs/README.md does not lead to stdcl.h"
+    broken "$doc" >links.txt
+    [ ! -s links.txt ] || { cat links.txt; fail "$(wc -l <links.txt) links of the documents are broken"; }
+    rm -rf elsewhere && mkdir elsewhere && cp "$doc/README.md" elsewhere
+    [ "$(broken "$work/elsewhere" | wc -l)" -gt 5 ] || fail "the check does not see broken links"
     ;;
 
 pages)

@@ -210,6 +210,8 @@ def test_groups_agree_with_numpy():
         refused(ValueError, "whole numbers from 0", lambda wrong=wrong: stdcl.segmented_sum(np.ones(3), wrong))
     assert stdcl.segmented_sum(np.ones(3), [1, 2**32 + 1, 2]).tolist() == [2, 0]  # as x[1:2**32 + 1] and x[2**32 + 1:2]
     assert np.diff(stdcl.histogram([0.5, 1.5, 1.5, 2.5], 3, (0, 3))[0]).tolist() == [1, -1]
+    for wrong in (-1, 0, 2.5):
+        refused(TypeError, "bins must be a whole number from 1", lambda wrong=wrong: stdcl.histogram(np.ones(3), wrong, (0, 2)))
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
     largest = float(np.finfo("f8").max)
     for given, text in (([largest, 0], "has no next number"), ([1, np.inf], "has no next number"), ([1, np.nan], "is NaN"),
