@@ -422,13 +422,14 @@ static void census_report_text(const struct census *s, const char *device, FILE 
     print_objects(s, to);
 }
 
+/* Collective: the names of the devices are. */
 static int census_report(const struct census *s)
 {
     char *device = cli_devices_name(s->job->context);
     int status = CLI_DONE;
-    if (s->job->common.json)
+    if (cli_ranks_first() && s->job->common.json)
         status = census_report_json(s, device ? device : "");
-    else if (!s->job->common.quiet)
+    else if (cli_ranks_first() && !s->job->common.quiet)
         census_report_text(s, device ? device : "",
                            s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
     free(device);
@@ -492,7 +493,7 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
         return status;
     cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
     cli_outputs_keep_status(&job->outputs, NULL, write_haul(s));
-    if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
+    if ((status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
