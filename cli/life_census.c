@@ -121,6 +121,8 @@ int life_census_check(const struct life_job *job)
                              job->outputs.names.item[i]);
     if (job->outputs.names.n + (job->csv != NULL) > 1)
         return cli_wrong("only one table of objects can be written");
+    if (job->generations == 0)
+        return cli_wrong("a census needs at least one generation; give --generations 1 or more");
     return CLI_DONE;
 }
 
@@ -265,6 +267,7 @@ static int add_counts_of_ranks(struct census *s, char **texts, struct life_objec
     }
     qsort(*list, s->objects, sizeof **list, compare_counts);
     s->object = *list;
+    s->job->interrupted = s->sums.soups + s->sums.undecided < s->job->soups; /* on any rank */
     return CLI_DONE;
 }
 
@@ -294,13 +297,19 @@ static void put_rule(const char *rule, FILE *fp)
             fputc(tolower((unsigned char)*rule), fp);
 }
 
-/* Write apgsearch's format, with the first soup of each object. */
+/* Write apgsearch's format, with the first soup of each object. The format cannot mark an
+ * interrupted census, whose counts are biased: it lacks the long-lived soups in flight. */
 static int write_haul(const struct census *s)
 {
     const struct life_job *job = s->job;
     struct outfile out;
     if (!job->haul || !cli_ranks_first())
         return CLI_DONE;
+    if (job->interrupted) {
+        cli_warn("%s: no haul is written, because the interrupted census lacks long-lived soups",
+                 job->haul);
+        return CLI_DONE;
+    }
     if (outfile_open(&out, job->haul) < 0)
         return cli_failed_call(NULL);
     fprintf(out.fp, "@VERSION stdcl-" STDCL_VERSION "\n@ROOT %s\n@RULE ", job->root);
