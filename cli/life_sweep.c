@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 enum { SOUPS_OF_A_RULE = 4, ALL_RULES = 1 << 17, CLASSES = 4 };
 static const char *const classes[CLASSES] = {"extinct", "still", "periodic", "active"};
@@ -57,9 +58,15 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
 {
     char *line = NULL;
     size_t size = 0;
+    ssize_t length;
     int status = CLI_DONE;
-    for (unsigned long number = 1; status == CLI_DONE && getline(&line, &size, fp) >= 0; number++) {
+    for (unsigned long number = 1; status == CLI_DONE && (length = getline(&line, &size, fp)) >= 0;
+         number++) {
         struct life_rule rule;
+        if (strlen(line) != (size_t)length) {
+            status = cli_failed("%s: line %lu: has a null byte; give a text file", name, number);
+            break;
+        }
         line[strcspn(line, "\r\n")] = '\0';
         const char *text = line + strspn(line, " \t");
         if (!*text || *text == '#')

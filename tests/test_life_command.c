@@ -641,6 +641,13 @@ static void life_command_sweeps_rules(void **unused)
     json_decref(r);
     put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
     expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
+    put_text(in_folder("family.txt"), "B3/S23V\n");
+    expect_life_refused(
+        1, "line 1: 'B3/S23V' is not a rule this engine knows: it is of another family",
+        "sweep family.txt");
+    FILE *fp = fopen(in_folder("null.txt"), "w");
+    assert_true(fp && fwrite("B3/S23\0B36/S23\n", 1, 15, fp) == 15 && fclose(fp) == 0);
+    expect_life_refused(1, "null.txt: line 1: has a null byte", "sweep null.txt");
     put_text(in_folder("none.txt"), "# nothing\n");
     expect_life_refused(1, "none.txt: has no rule", "sweep none.txt");
     expect_life_refused(1, "absent.txt: No such file", "sweep absent.txt");
