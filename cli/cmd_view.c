@@ -34,6 +34,12 @@ static bool has_velocities(const char *file)
     return velocities;
 }
 
+/* The path of a shipped pattern, unless a file has this name; NULL: there is none. */
+static const char *shipped_pattern(const char *name)
+{
+    return access(name, F_OK) == 0 ? NULL : cli_data_file(name, ".rle");
+}
+
 static opener *opener_of(const char *file)
 {
     static const struct {
@@ -44,16 +50,15 @@ static opener *opener_of(const char *file)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (cli_has_suffix(file, of[i].suffix))
             return of[i].open;
-    if (life_pattern_is_named(file))
+    if (life_pattern_is_named(file) || shipped_pattern(file))
         return view_life_open;
     return has_velocities(file) ? view_speeds_open : view_bodies_open;
 }
 
-/* Replace the name of a shipped pattern by its path, unless a file has this name. */
+/* Replace the name of a single shipped pattern by its path. */
 static void find_shipped_pattern(struct view_job *job)
 {
-    const char *const name = job->file.item[0];
-    const char *path = access(name, F_OK) == 0 ? NULL : cli_data_file(name, ".rle");
+    const char *path = shipped_pattern(job->file.item[0]);
     if (path && job->file.n == 1)
         job->file.item[0] = path;
 }
@@ -65,7 +70,7 @@ static int open_files(struct view_job *job)
         const bool overlay = open == view_recorded_open && i == 1;
         if ((open != view_bodies_open && !overlay) || opener_of(job->file.item[i]) != open)
             return cli_wrong(
-                "cannot show '%s' and '%s' together: only files of bodies form a series, and plots of two recordings are overlaid",
+                "cannot show '%s' and '%s' together: files of bodies form a series, and the plots of two recordings are overlaid; give other files, such as patterns, one at a time",
                 job->file.item[0], job->file.item[i]);
     }
     return open(job);
@@ -105,7 +110,7 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Plays a recording in a browser, with pause, single frames and a slider; two recordings with their plots overlaid; or a pattern of Life, also a shipped one by its name. Also shows files: bodies (several form a series), velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single frames and a slider; two recordings with their plots overlaid; or a pattern of Life, also a shipped one by its name. Also shows files: bodies (several form a series), velocities (.npy) and the table of 'stdcl matmul --sweep' (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"

@@ -47,8 +47,8 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
  * destroys *context. Fails as cli_devices_find and cli_devices_choose do. */
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context);
 
-/* The devices of a context in words: "NVIDIA H200" or "2 x NVIDIA H200". With ranks: on rank 0 the
- * devices of all, "16 x NVIDIA H200 on 2 hosts, 2 ranks". NULL: "host". The caller frees the
+/* The devices of a context in words: "NVIDIA H200" or "2 x NVIDIA H200". With ranks: the devices of
+ * all, "16 x NVIDIA H200 on 2 hosts, 2 ranks"; collective. NULL: "host". The caller frees the
  * text. */
 char *cli_devices_name(CLCONTEXT *context);
 

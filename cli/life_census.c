@@ -121,6 +121,8 @@ int life_census_check(const struct life_job *job)
                              job->outputs.names.item[i]);
     if (job->outputs.names.n + (job->csv != NULL) > 1)
         return cli_wrong("only one table of objects can be written");
+    if (job->generations == 0)
+        return cli_wrong("a census needs at least one generation; give --generations 1 or more");
     return CLI_DONE;
 }
 
@@ -265,6 +267,7 @@ static int add_counts_of_ranks(struct census *s, char **texts, struct life_objec
     }
     qsort(*list, s->objects, sizeof **list, compare_counts);
     s->object = *list;
+    s->job->interrupted = s->sums.soups + s->sums.undecided < s->job->soups; /* on any rank */
     return CLI_DONE;
 }
 
@@ -294,13 +297,19 @@ static void put_rule(const char *rule, FILE *fp)
             fputc(tolower((unsigned char)*rule), fp);
 }
 
-/* Write apgsearch's format, with the first soup of each object. */
+/* Write apgsearch's format, with the first soup of each object. The format cannot mark an
+ * interrupted census, whose counts are biased: it lacks the long-lived soups in flight. */
 static int write_haul(const struct census *s)
 {
     const struct life_job *job = s->job;
     struct outfile out;
     if (!job->haul || !cli_ranks_first())
         return CLI_DONE;
+    if (job->interrupted) {
+        cli_warn("%s: no haul is written, because the interrupted census lacks long-lived soups",
+                 job->haul);
+        return CLI_DONE;
+    }
     if (outfile_open(&out, job->haul) < 0)
         return cli_failed_call(NULL);
     fprintf(out.fp, "@VERSION stdcl-" STDCL_VERSION "\n@ROOT %s\n@RULE ", job->root);
@@ -422,13 +431,14 @@ static void census_report_text(const struct census *s, const char *device, FILE 
     print_objects(s, to);
 }
 
+/* Collective: the names of the devices are. */
 static int census_report(const struct census *s)
 {
     char *device = cli_devices_name(s->job->context);
     int status = CLI_DONE;
-    if (s->job->common.json)
+    if (cli_ranks_first() && s->job->common.json)
         status = census_report_json(s, device ? device : "");
-    else if (!s->job->common.quiet)
+    else if (cli_ranks_first() && !s->job->common.quiet)
         census_report_text(s, device ? device : "",
                            s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
     free(device);
@@ -492,7 +502,7 @@ static int count_and_report(struct census *s, char **texts, struct life_object *
         return status;
     cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
     cli_outputs_keep_status(&job->outputs, NULL, write_haul(s));
-    if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
+    if ((status = census_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;

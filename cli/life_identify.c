@@ -68,7 +68,7 @@ static int identify_report_json(const struct life_job *job, const struct life_id
     if (id->kind == LIFE_SPACESHIP)
         speed_text(id, speed, sizeof speed);
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:s?, s:I, s:I, s:I, s:o, s:o, s:s?, s:s?, s:o}",
+        "{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:s?, s:I, s:I, s:I, s:o, s:o, s:s?, s:s?, s:o, s:b}",
         "program", "life", "rule", job->rule, "kind", life_kind_name(id->kind), "generation",
         (json_int_t)id->generation, "period",
         id->period ? json_integer((json_int_t)id->period) : json_null(), "dx", (json_int_t)id->dx,
@@ -76,7 +76,8 @@ static int identify_report_json(const struct life_job *job, const struct life_id
         "population_least", (json_int_t)id->least, "population_most", (json_int_t)id->most,
         "population_mean", cli_json_real(id->mean), "heat",
         id->period ? cli_json_real(id->heat) : json_null(), "symmetry",
-        *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects", json_objects(job, id));
+        *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects", json_objects(job, id),
+        "interrupted", 0);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -136,6 +137,28 @@ static void identify_report_text(const struct life_job *job, const struct life_i
         print_separate(job, id, fp);
 }
 
+/* Report an interrupted search, which has no results. */
+static int identify_interrupted(struct life_job *job)
+{
+    const uint64_t done = life_generation(job->engine_of_run);
+    int status = CLI_DONE;
+    job->interrupted = true;
+    if (job->common.json) {
+        json_t *report = json_pack(
+            "{s:s, s:s, s:n, s:I, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, "
+            "s:[], s:b}",
+            "program", "life", "rule", job->rule, "kind", "generation", (json_int_t)done, "period",
+            "dx", "dy", "speed", "growth", "population_least", "population_most", "population_mean",
+            "heat", "symmetry", "apgcode", "objects", "interrupted", 1);
+        status = cli_json_print(report);
+        json_decref(report);
+    } else if (!job->common.quiet) {
+        printf("%-14s%s\n", "rule", job->rule);
+        cli_interrupt_report(done, job->generations, "generations", stdout);
+    }
+    return cli_first_failure(status, cli_interrupt_status(CLI_DONE));
+}
+
 int life_identify_job(struct life_job *job)
 {
     if (job->generations == 0)
@@ -143,10 +166,8 @@ int life_identify_job(struct life_job *job)
     cli_progress_start(&job->progress, "generations", (double)job->generations, job->common.quiet);
     struct life_identity *id = life_identify(job->engine_of_run, job->generations);
     cli_progress_end(&job->progress);
-    if (!id && clerrno == ECANCELED) {
-        job->interrupted = true;
-        return cli_interrupt_status(CLI_DONE);
-    }
+    if (!id && clerrno == ECANCELED)
+        return identify_interrupted(job);
     if (!id)
         return cli_failed_call(NULL);
     int status = CLI_DONE;

@@ -24,9 +24,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 enum { SOUPS_OF_A_RULE = 4, ALL_RULES = 1 << 17, CLASSES = 4 };
 static const char *const classes[CLASSES] = {"extinct", "still", "periodic", "active"};
@@ -35,7 +37,8 @@ struct sweep_run {
     struct life_job *job;
     struct life_rule *rule;
     struct life_sweep_result *result;
-    size_t n, room;
+    size_t n, room; /* n: rules; after an interruption, those with a result */
+    size_t given;   /* rules of the file */
     double seconds;
     size_t of_class[CLASSES];
 };
@@ -55,9 +58,15 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
 {
     char *line = NULL;
     size_t size = 0;
+    ssize_t length;
     int status = CLI_DONE;
-    for (unsigned long number = 1; status == CLI_DONE && getline(&line, &size, fp) >= 0; number++) {
+    for (unsigned long number = 1; status == CLI_DONE && (length = getline(&line, &size, fp)) >= 0;
+         number++) {
         struct life_rule rule;
+        if (strlen(line) != (size_t)length) {
+            status = cli_failed("%s: line %lu: has a null byte; give a text file", name, number);
+            break;
+        }
         line[strcspn(line, "\r\n")] = '\0';
         const char *text = line + strspn(line, " \t");
         if (!*text || *text == '#')
@@ -122,18 +131,18 @@ static int sweep_report_json(const struct sweep_run *s, const char *device)
         char rule[24];
         json_array_append_new(
             rules,
-            json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:I}", "rule",
+            json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:o}", "rule",
                       life_rule_string(&s->rule[i], rule), "class",
                       life_sweep_class(r, (unsigned)job->soups), "density",
                       cli_json_real(r->density), "activity", cli_json_real(r->activity), "extinct",
                       (json_int_t)r->extinct, "settled", (json_int_t)r->settled, "period",
                       r->period ? json_integer((json_int_t)r->period) : json_null()));
     }
-    json_t *report =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "program", "life", "device", device,
-                  "soups", (json_int_t)job->soups, "seed", (json_int_t)job->seed, "generations",
-                  (json_int_t)job->generations, "seconds", cli_json_real(s->seconds), "rules_per_s",
-                  cli_json_real((double)s->n / s->seconds), "sweep", rules);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:b}", "program", "life", "device", device,
+        "soups", (json_int_t)job->soups, "seed", (json_int_t)job->seed, "generations",
+        (json_int_t)job->generations, "seconds", cli_json_real(s->seconds), "rules_per_s",
+        cli_json_real((double)s->n / s->seconds), "sweep", rules, "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -152,6 +161,8 @@ static void sweep_report_text(const struct sweep_run *s, const char *device, FIL
         fprintf(fp, "%-14s%zu rules\n", classes[i], s->of_class[i]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, s->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, (double)s->n / s->seconds, "rules/s"));
+    if (job->interrupted)
+        cli_interrupt_report(s->n, s->given, "rules", fp);
     if (!job->csv)
         fprintf(fp, "%-14s--csv FILE writes each rule's class, density and period\n", "");
 }
@@ -173,8 +184,9 @@ static int sweep_report(const struct sweep_run *s)
 
 static int sweep_progress(void *arg, double fraction)
 {
-    struct life_job *job = arg;
-    cli_progress_update(&job->progress, fraction * job->progress.total, NULL);
+    struct sweep_run *s = arg;
+    s->n = (size_t)llround(fraction * (double)s->given);
+    cli_progress_update(&s->job->progress, (double)s->n, NULL);
     return cli_interrupted();
 }
 
@@ -187,20 +199,18 @@ static int sweep_rules_of(struct sweep_run *s)
                                                .seed = job->seed,
                                                .generations = (uint32_t)job->generations,
                                                .progress = sweep_progress,
-                                               .arg = job};
+                                               .arg = s};
+    s->given = s->n;
     s->result = cli_alloc(s->n, sizeof *s->result);
     cli_interrupt_catch();
     cli_progress_start(&job->progress, "rules", (double)s->n, job->common.quiet);
     const double began = seconds_now();
-    const int called = life_sweep(&options, s->rule, s->n, s->result);
+    const int called = life_sweep(&options, s->rule, s->given, s->result);
     s->seconds = seconds_now() - began;
     cli_progress_end(&job->progress);
-    if (called < 0 && clerrno == ECANCELED) {
-        job->interrupted = true;
-        return cli_interrupt_status(CLI_DONE);
-    }
-    if (called < 0)
+    if (called < 0 && clerrno != ECANCELED)
         return cli_failed_call(NULL);
+    job->interrupted = called < 0;
     for (size_t i = 0; i < s->n; i++)
         for (int k = 0; k < CLASSES; k++)
             s->of_class[k] +=
@@ -218,13 +228,15 @@ static int sweep_and_report(struct sweep_run *s)
         return status;
     if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
         return status;
-    if ((status = sweep_rules_of(s)) != CLI_DONE || job->interrupted)
+    if ((status = sweep_rules_of(s)) != CLI_DONE)
         return status;
     if ((status = write_sweep_table(s)) != CLI_DONE)
         return status;
     if ((status = sweep_report(s)) != CLI_DONE)
         return status;
-    return cli_profile_report(&job->common, job->context);
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }
 
 int life_sweep_check(struct life_job *job)

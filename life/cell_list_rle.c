@@ -35,7 +35,9 @@ static bool read_run(const char **p, long long *count)
 
 static int list_reader_refuse(const struct list_reader *r, char c)
 {
-    if (isupper((unsigned char)c) || (c >= 'p' && c <= 'y'))
+    if (c == 'x' && r->list->n == 0)
+        clerror_set(EINVAL, "line %zu: 'x' begins no header, such as x = 3, y = 3", r->line);
+    else if (isupper((unsigned char)c) || (c >= 'p' && c <= 'y'))
         clerror_set(EINVAL, "line %zu: '%c' is a state above 1; a list has live cells only",
                     r->line, c);
     else if (isgraph((unsigned char)c))
@@ -66,6 +68,12 @@ static int list_reader_take(struct list_reader *r, long long count, char tag)
     return -1;
 }
 
+/* True for the header, x = ... */
+static bool list_header_is(const char *p)
+{
+    return *p == 'x' && p[1 + strspn(p + 1, " \t")] == '=';
+}
+
 /* Skip a comment or the header; take the corner from #CXRLE. NULL: it is out of range. */
 static const char *list_reader_skip_line(struct list_reader *r, const char *p)
 {
@@ -87,7 +95,7 @@ static int list_reader_text(struct list_reader *r, const char *p)
 {
     long long count;
     for (bool first = true; *p && *p != '!';) {
-        if (first && (*p == '#' || *p == 'x')) {
+        if (first && (*p == '#' || list_header_is(p))) {
             if (!(p = list_reader_skip_line(r, p)))
                 return -1;
             continue;

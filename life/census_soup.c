@@ -17,6 +17,7 @@
 
 #include "stdcl.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -213,6 +214,11 @@ int census_soups_make(struct census_soups *s, const struct life_census_options *
     if (o->root && (!*o->root || strlen(o->root) > SOUP_MOST_ROOT))
         return clerror_set(EINVAL, "life: a root of soups has 1 to %d characters, not %zu",
                            SOUP_MOST_ROOT, strlen(o->root));
+    for (const char *c = o->root; c && *c; c++)
+        if (iscntrl((unsigned char)*c))
+            return clerror_set(EINVAL,
+                               "life: character %td of a root of soups is a control character",
+                               c - o->root + 1);
     if (o->root && (s->part_width != SOUP_SIDE || s->part_height != SOUP_SIDE || o->density > 0))
         return clerror_set(EINVAL, "life: soups of a root have 16 x 16 cells, half of them alive");
     if (o->root)

@@ -81,8 +81,8 @@ static const char *rule_complaint(int c)
     if (c == '9')
         return "a cell has 8 neighbours, so counts go from 0 to 8";
     if (c && strchr("hvg-ceaiknjqrytwz", c))
-        return "only counts of live cells among 8 neighbours are B/S rules; life_rule_normal reads "
-               "other families, too";
+        return "it is of another family; only B/S rules are read here, counts of live cells among 8 "
+               "neighbours, as in B3/S23";
     return "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, or a "
            "name such as highlife";
 }

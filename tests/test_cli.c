@@ -258,6 +258,7 @@ static void cli_prints_overview_and_version(void **state)
     expect_refused_with("--verion", 2, "unknown option '--verion'");
     expect_refused_with("help nothing", 2, "unknown command 'nothing'");
     expect_refused_with("''", 2, "unknown command ''");
+    expect_refused_with("view gun acorn", 2, "cannot show 'gun' and 'acorn' together");
 }
 
 static void cli_reports_full_disk_on_stdout(void **state)

@@ -69,6 +69,7 @@ static const struct row rows[] = {
     {"matmul -n 4000 --engine cpu-naive", 0.2, SIGHUP, NULL, false, false, false, " products"},
     {"life census --soups 1e9", 0.2, SIGTERM, NULL, false, false, false, " of 1000000000 soups"},
     {"gas -n 1e15", 0.2, SIGTERM, NULL, false, true, false, " of 1000000000000000 molecules"},
+    {"life sweep --csv e.csv", 0.2, SIGTERM, "e.csv", false, false, false, " of 131072 rules"},
 };
 
 static const char *command;
@@ -340,10 +341,16 @@ static void interrupt_leaves_json_report(void **state)
          "pressure"},
         {{.arguments = "matmul -n 4000 --engine cpu-naive --json", .worked = 0.2}, "gflops"},
         {{.arguments = "life --size 16384 --soup=0.5 -n 1e9 --json", .worked = 0.2}, NULL},
+        {{.arguments = "life sweep --json", .worked = 0.2}, NULL},
+        {{.arguments = "life identify soup.rle --rule B3/S23 -n 1e9 --json", .worked = 0.2},
+         "kind"},
         {{.arguments = "nbody -n 20000 --steps 1000000 --json", .worked = 0.2}, NULL},
         {{.arguments = "nbody -n 60000 --compare --json", .worked = 0.5}, NULL},
     };
+    char soup[2 * PATH_MAX];
     (void)state;
+    snprintf(soup, sizeof soup, "'%s' life --size 400 --soup=0.4 -n 0 -q -o soup.rle", command);
+    assert_int_equal(system(soup), 0);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         clockid_t clock = CLOCK_MONOTONIC;
         int status, other = -1;

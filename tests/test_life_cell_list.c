@@ -230,6 +230,8 @@ static void lists_reject_bad_input(void **unused)
     fails_null(EINVAL, life_list_turn(one, (enum life_turn)8));
     fails_null(EINVAL, life_list_combine(one, none, (enum life_list_operation)4));
     fails_null(EINVAL, life_list_combine(one, NULL, LIFE_AND));
+    assert_null(life_list_read_rle("xyz"));
+    assert_non_null(strstr(clerror(), "line 1: 'x' begins no header"));
     assert_null(life_list_read_rle("3o$2oz!"));
     assert_non_null(strstr(clerror(), "line 1: 'z'"));
     assert_null(life_list_read_rle("x = 3, y = 1, rule = LifeHistory\n2AB!"));

@@ -620,6 +620,8 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "the engine hashlife does not compute; such rules need a grid",
                         "identify ship.rle --rule R2,C0,S2,B3,N+");
     expect_life_refused(2, "identify needs at least one generation", "identify ship.rle -n 0");
+    expect_life_refused(2, "identify and --device cannot be combined",
+                        "identify ship.rle --device cpu");
 }
 
 /* A file of rules is swept: a line a rule of the table, in its order. */
@@ -636,9 +638,17 @@ static void life_command_sweeps_rules(void **unused)
     assert_non_null(strstr(table, "\nB/S,extinct,0,0,2,2,1\n"));
     json_t *r = life_report("sweep rules.txt --soups 2 --seed 3 -n 40");
     assert_int_equal(json_array_size(json_object_get(r, "sweep")), 2);
+    assert_int_equal(life_number(json_array_get(json_object_get(r, "sweep"), 1), "period"), 1);
     json_decref(r);
     put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
     expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
+    put_text(in_folder("family.txt"), "B3/S23V\n");
+    expect_life_refused(
+        1, "line 1: 'B3/S23V' is not a rule this engine knows: it is of another family",
+        "sweep family.txt");
+    FILE *fp = fopen(in_folder("null.txt"), "w");
+    assert_true(fp && fwrite("B3/S23\0B36/S23\n", 1, 15, fp) == 15 && fclose(fp) == 0);
+    expect_life_refused(1, "null.txt: line 1: has a null byte", "sweep null.txt");
     put_text(in_folder("none.txt"), "# nothing\n");
     expect_life_refused(1, "none.txt: has no rule", "sweep none.txt");
     expect_life_refused(1, "absent.txt: No such file", "sweep absent.txt");
@@ -1309,6 +1319,11 @@ static void life_command_takes_census(void **unused)
     free(haul);
     expect_life_refused(2, "--haul needs --root ROOT", "census --haul haul.txt");
     expect_life_refused(2, "soups of a root have 16 x 16 cells", "census --root a --seed 1");
+    expect_life_refused(2, "character 2 of a root of soups is a control character",
+                        "census --root 'a\nb' --soups 2");
+    expect_life_refused(2, "'same.csv' is given twice as output",
+                        "census --root a --csv same.csv --haul same.csv");
+    expect_life_refused(2, "a census needs at least one generation", "census -n 0");
     expect_life_refused(2, "'D9' is not a symmetry of a census", "census --symmetry D9");
     expect_life_refused(2, "census and --pattern cannot be combined", "census --pattern x.rle");
     expect_life_refused(2, "'x.json' would be a table of text; give a name that ends in .csv",

@@ -81,7 +81,7 @@ life_list *life_list_halo(const life_list *list);
 life_list *life_list_match(const life_list *list, const life_list *live, const life_list *dead);
 
 /* Read run-length encoded text: runs of b or . (dead), o or A (alive) and $ (end of a row), up to !
- * or the end; lines that begin with # or x are skipped, but for the corner in "#CXRLE Pos=x,y",
+ * or the end; lines that begin with # or "x =" are skipped, but for the corner in "#CXRLE Pos=x,y",
  * without which it is (0, 0). EINVAL: another character, or a state above 1 (the message gives the
  * line). */
 life_list *life_list_read_rle(const char *text);

@@ -188,7 +188,7 @@ DOCUMENTATION = {
     "life_list_free": 'Create a list of n cells, in any order; a cell that occurs twice is in it once.',
     "life_list_halo": "The cells inside a rectangle of width x height cells from (x, y) on; and the cells that have one\nof the list's among their eight neighbours, but are not in it.",
     "life_list_match": 'Find a pattern: return each shift (x, y) that moves all cells of `live` into the list and all\ncells of `dead` (may be NULL) out of it. If `dead` is the halo of `live`, the result has one cell\nfor each separate copy of the pattern. Time is proportional to the number of cells in the list,\ntimes the cells in `live` and `dead`. EINVAL: `live` is empty.',
-    "life_list_read_rle": 'Read run-length encoded text: runs of b or . (dead), o or A (alive) and $ (end of a row), up to !\nor the end; lines that begin with # or x are skipped, but for the corner in "#CXRLE Pos=x,y",\nwithout which it is (0, 0). EINVAL: another character, or a state above 1 (the message gives the\nline).',
+    "life_list_read_rle": 'Read run-length encoded text: runs of b or . (dead), o or A (alive) and $ (end of a row), up to !\nor the end; lines that begin with # or "x =" are skipped, but for the corner in "#CXRLE Pos=x,y",\nwithout which it is (0, 0). EINVAL: another character, or a state above 1 (the message gives the\nline).',
     "life_list_rle": 'Print a list as run-length encoded text with its position and a rule (NULL: B3/S23) into `text`,\nat most `size` bytes with a final 0, and return the length without it, as snprintf does; 0 on an\nerror.',
     "life_list_shift": 'Move all cells by dx columns and dy rows.',
     "life_list_turn": 'Rotations and reflections about cell (0, 0).',

@@ -265,7 +265,8 @@ def _range_of(x: Any) -> tuple[Any, Any]:
 def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) -> tuple[Any, Any]:  # noqa: A002
     """Return the number of elements in each of `bins` bins of equal width in range = (lower, upper), and the bins' edges.
 
-    Elements outside lower <= x < upper and NaN are not counted. range None: 0 to 256 for bytes, and for other types from the
+    Elements outside lower <= x < upper and NaN are not counted. The bin of a float is computed with rounding, so an element within
+    rounding of an edge may be in the neighbouring bin. range None: 0 to 256 for bytes, and for other types from the
     smallest element to the number that follows the largest.
     """
     given = _shared(x)
@@ -286,7 +287,10 @@ def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) 
 
 
 def segmented_sum(x: Any, offsets: Any) -> Any:
-    """Return the sum of each segment x[offsets[i]:offsets[i + 1]] in x's type; 0 for an empty one. Offsets are not negative."""
+    """Return the sum of each segment x[offsets[i]:offsets[i + 1]] in x's type; 0 for an empty one.
+
+    Offsets are not negative; one beyond the end of x counts as the end.
+    """
     given = _shared(x)
     context: Any = given.context
     bounds = np.ravel(np.asarray(offsets))
@@ -304,7 +308,10 @@ def segmented_sum(x: Any, offsets: Any) -> Any:
 
 
 def reduce_by_key(keys: Any, values: Any) -> tuple[Any, Any]:
-    """Return the key of each run of equal keys, of 4 or 8 bytes, and the sum of its values; sort by key first for one run a key."""
+    """Return the key of each run of equal keys, of 4 or 8 bytes, and the sum of its values; sort by key first for one run a key.
+
+    Keys are compared as bits: -0.0 differs from 0.0, and a NaN equals itself.
+    """
     given = _shared(keys)
     context: Any = given.context
     words, terms = _words(given, "reduce_by_key"), _shared(values, context)

@@ -102,7 +102,9 @@ class Life(Engine):
         self._call(lib.life_step, whole(generations, "generations"))
 
     def soup(self, density: float = 0.5, seed: int = 1) -> None:
-        """Fill the grid at random and reset the generation to 0."""
+        """Fill the grid at random with a fraction of live cells, above 0 and at most 1, and reset the generation to 0."""
+        if density == 0:  # C's default, 1/2
+            raise ValueError("density must be above 0 and at most 1, not %r" % density)
         self._call(lib.life_soup, density, whole(seed, "seed"))
 
     @property

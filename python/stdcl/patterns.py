@@ -10,6 +10,7 @@ SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes
+import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator
 
@@ -20,30 +21,62 @@ from . import _declarations as c
 from ._library import Owner, check, error, letters, lib, whole
 from .engines import Engine
 
+_RULE = re.compile(r"^x[ \t]*=.*?,[ \t]*rule[ \t]*=[ \t]*(\S+)", re.MULTILINE)  # in the header of RLE
+_APGCODE = re.compile(r"\s*x([spq])([0-9]+)_([0-9a-z]+)\s*\Z")
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TURNS = ("rotate_0", "rotate_90", "rotate_180", "rotate_270", "flip_x", "flip_y", "transpose", "antitranspose")
 
 
 class _Plane(Engine):
-    """An unbounded plane of the engine hashlife, with the cells of a pattern."""
+    """An unbounded plane of the engine hashlife, with the cells of a pattern; without a rule it has the pattern's, else B3/S23."""
 
     _name = "life"
 
-    def __init__(self, pattern: Pattern, rule: str) -> None:
-        self._make(None, (), bounds="unbounded", engine="hashlife", rule=rule)
+    def __init__(self, pattern: Pattern, rule: str | None) -> None:
+        self.rule = pattern.rule or "B3/S23" if rule is None else rule
+        self._make(None, (), bounds="unbounded", engine="hashlife", rule=self.rule)
         self._call(lib.life_put_list, pattern._use())
 
 
-class Pattern(Owner):
-    """A set of live cells, from RLE text or (x, y) pairs; it never changes. x counts columns to the right, y rows downwards.
+def _apgcode_cells(code: re.Match[str]) -> list[tuple[int, int]]:
+    """The cells of an apgcode: strips of five rows, a character for each column (conwaylife.com/wiki/Apgcode)."""
+    x, y, cells, signs = 0, 0, [], iter(code[3])
+    for sign in signs:
+        if sign == "z":
+            x, y = 0, y + 5
+        elif sign == "y":
+            more = next(signs, "")
+            if not more:
+                raise ValueError("%r: after y there should be one of 0 to 9 and a to z" % code[0])
+            x += 4 + _DIGITS.index(more)
+        elif sign in "wx":
+            x += 2 if sign == "w" else 3
+        else:
+            cells += [(x, y + i) for i in range(5) if _DIGITS.index(sign) >> i & 1]
+            x += 1
+    if code[1] == "s" and int(code[2]) != len(cells):
+        raise ValueError("%r stands for a still life of %s cells, but the code has %d" % (code[0], code[2], len(cells)))
+    return cells
 
-    a & b, a | b, a ^ b and a - b are sets; len() is the population; iteration gives the cells row by row.
+
+class Pattern(Owner):
+    """A set of live cells, from RLE text, an apgcode or (x, y) pairs; it never changes. x counts columns to the right, y rows downwards.
+
+    a & b, a | b, a ^ b and a - b are sets; len() is the population; iteration gives the cells row by row. `rule` is the rule of
+    the RLE header or of the last step, or None; a set operation takes the rule of the first pattern that has one.
     """
 
     _closed = "the pattern is closed"
+    rule: str | None = None
 
     def __init__(self, cells: Any = ()) -> None:
-        if isinstance(cells, str):
+        code = _APGCODE.match(cells) if isinstance(cells, str) else None
+        if code:
+            cells = _apgcode_cells(code)
+        elif isinstance(cells, str):
             self._handle = check(lib.life_list_read_rle(letters(cells, "cells")))
+            header = _RULE.search(cells)
+            self.rule = header[1] if header else None
             return
         values = np.asarray(cells if hasattr(cells, "__array__") else list(cells))
         if values.size and (values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind not in "iu"):
@@ -54,9 +87,10 @@ class Pattern(Owner):
         self._handle = check(lib.life_list_create(pairs.ctypes.data_as(ctypes.POINTER(c.life_cell)), pairs.size // 2))
 
     @staticmethod
-    def _of(handle: Any) -> Pattern:
+    def _of(handle: Any, rule: str | None) -> Pattern:
         pattern = Pattern.__new__(Pattern)
         pattern._handle = check(handle)
+        pattern.rule = rule
         return pattern
 
     def _free(self, handle: int) -> None:
@@ -65,7 +99,7 @@ class Pattern(Owner):
     def _combined(self, other: object, operation: str) -> Pattern:
         if not isinstance(other, Pattern):
             raise TypeError("a pattern is combined with another pattern, not with %r" % (other,))
-        return self._of(lib.life_list_combine(self._use(), other._use(), c.CONSTANTS[operation]))
+        return self._of(lib.life_list_combine(self._use(), other._use(), c.CONSTANTS[operation]), self.rule or other.rule)
 
     def __and__(self, other: object) -> Pattern:
         return self._combined(other, "LIFE_AND")
@@ -116,45 +150,46 @@ class Pattern(Owner):
 
     def shift(self, dx: int, dy: int) -> Pattern:
         """Move by dx columns and dy rows."""
-        return self._of(lib.life_list_shift(self._use(), _signed(dx, "dx"), _signed(dy, "dy")))
+        return self._of(lib.life_list_shift(self._use(), _signed(dx, "dx"), _signed(dy, "dy")), self.rule)
 
     def turn(self, how: str) -> Pattern:
         """Rotate or reflect about cell (0, 0): rotate_90 (anticlockwise), rotate_180, rotate_270, flip_x, flip_y, transpose, antitranspose."""
         if how not in _TURNS:
             raise ValueError("how must be one of %s, not %r" % (", ".join(_TURNS), how))
-        return self._of(lib.life_list_turn(self._use(), _TURNS.index(how)))
+        return self._of(lib.life_list_turn(self._use(), _TURNS.index(how)), self.rule)
 
     def clip(self, x: int, y: int, width: int, height: int) -> Pattern:
         """Return the cells inside a rectangle."""
-        return self._of(lib.life_list_clip(self._use(), _signed(x, "x"), _signed(y, "y"), whole(width, "width"), whole(height, "height")))
+        sides = whole(width, "width"), whole(height, "height")
+        return self._of(lib.life_list_clip(self._use(), _signed(x, "x"), _signed(y, "y"), *sides), self.rule)
 
     def halo(self) -> Pattern:
         """Return the dead cells that have a live one among their eight neighbours."""
-        return self._of(lib.life_list_halo(self._use()))
+        return self._of(lib.life_list_halo(self._use()), self.rule)
 
     def match(self, live: Pattern, dead: Pattern | None = None) -> Pattern:
         """Return each shift (x, y) that moves all cells of `live` onto live cells and all of `dead` onto dead cells."""
-        return self._of(lib.life_list_match(self._use(), live._use(), dead._use() if dead else None))
+        return self._of(lib.life_list_match(self._use(), live._use(), dead._use() if dead else None), None)
 
     def count(self, pattern: Pattern) -> int:
         """Count copies of a pattern, in this orientation, with dead cells around."""
         return len(self.match(pattern, pattern.halo()))
 
-    def rle(self, rule: str = "B3/S23") -> str:
-        """Return run-length encoded text with the position."""
-        handle, name = self._use(), letters(rule, "rule")
+    def rle(self, rule: str | None = None) -> str:
+        """Return run-length encoded text with the position and a rule (default: the pattern's, else B3/S23)."""
+        handle, name = self._use(), letters(self.rule or "B3/S23" if rule is None else rule, "rule")
         size = int(lib.life_list_rle(handle, name, None, 0)) + 1
         text = ctypes.create_string_buffer(size)
         lib.life_list_rle(handle, name, text, size)
         return text.value.decode()
 
-    def step(self, generations: int = 1, rule: str = "B3/S23") -> Pattern:
-        """Return the pattern after some generations of a rule of two states on an unbounded plane."""
+    def step(self, generations: int = 1, rule: str | None = None) -> Pattern:
+        """Return the pattern after some generations of a rule of two states (default: the pattern's, else B3/S23) on an unbounded plane."""
         with _Plane(self, rule) as plane:
             if lib.life_states(plane._use()) > 2:
-                raise ValueError("a pattern has cells of two states; the rule %r has %d: use stdcl.Life" % (rule, lib.life_states(plane._use())))
+                raise ValueError("a pattern has cells of two states; the rule %r has %d: use stdcl.Life" % (plane.rule, lib.life_states(plane._use())))
             plane._call(lib.life_step, whole(generations, "generations"))
-            return self._of(plane._call(lib.life_get_list))
+            return self._of(plane._call(lib.life_get_list), plane.rule)
 
 
 def _signed(value: Any, what: str) -> int:
@@ -194,8 +229,11 @@ class Identity:
     objects: list[Object] = field(default_factory=list)
 
 
-def identify(pattern: Pattern | str, *, rule: str = "B3/S23", limit: int = 0) -> Identity:
-    """Say what a pattern is after at most `limit` generations (0: 100,000): still life, oscillator, spaceship, gun and so on."""
+def identify(pattern: Pattern | str, *, rule: str | None = None, limit: int = 0) -> Identity:
+    """Say what a pattern is after at most `limit` generations (0: 100,000): still life, oscillator, spaceship, gun and so on.
+
+    The default rule is the pattern's, else B3/S23.
+    """
     given = Pattern(pattern) if isinstance(pattern, str) else pattern
     with _Plane(given, rule) as plane:
         found = plane._call(lib.life_identify, whole(limit, "limit"))

@@ -37,6 +37,8 @@ def sweep(rules: Iterable[str], *, soups: int = 4, density: float = 0.5, seed: i
     texts = list(rules)
     if not 1 <= whole(soups, "soups") <= 65536 or not 1 <= whole(generations, "generations") < 2**32:
         raise ValueError("soups are 1 to 65536 and generations 1 to 2**32 - 1, not %r and %r" % (soups, generations))
+    if density == 0:  # C's default, 1/2
+        raise ValueError("density must be above 0 and at most 1, not %r" % density)
     parsed, results = (c.life_rule * len(texts))(), (c.life_sweep_result * len(texts))()
     for text, rule in zip(texts, parsed):
         check(lib.life_rule_parse(letters(text, "a rule"), rule))

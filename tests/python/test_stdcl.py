@@ -737,6 +737,18 @@ def test_patterns_fly_and_are_identified():
     refused(stdcl.Error, "B9", lambda: stdcl.identify(glider, rule="B9"))
 
 
+def test_patterns_keep_the_rule_of_their_text():
+    three = stdcl.Pattern("x = 3, y = 1, rule = B2/S\n3o!")
+    assert three.rule == "B2/S" and "rule = B2/S\n" in three.rle() and "rule = B3/S23\n" in three.rle("B3/S23")
+    assert len(three.step(3)) == 8 and stdcl.identify("x = 3, y = 1\n3o!").code == "xp2_7"
+    assert stdcl.identify("x = 3, y = 1, rule = B2/S\n3o!", limit=50) == stdcl.identify("3o!", rule="B2/S", limit=50)
+    assert "rule = B2/S\n" in stdcl.Pattern("3o!").step(3, "B2/S").shift(1, 1).rle() and stdcl.Pattern("3o!").rule is None
+    for code in ("xq4_153", "xs12_g8o653z11", "xp15_4r4z4r4"):
+        assert stdcl.identify(code).code == code
+    refused(stdcl.Error, "begins no header", lambda: stdcl.Pattern("xyz"))
+    refused(ValueError, "still life of 5 cells", lambda: stdcl.Pattern("xs5_33"))
+
+
 def test_sweep_runs_rules_as_life_does():
     rules = ["B3/S23", "B36/S23", "B/S", "B2/S"]
     for found in stdcl.sweep(rules, soups=1, seed=5, generations=40):
@@ -747,6 +759,8 @@ def test_sweep_runs_rules_as_life_does():
     assert stdcl.sweep(["B/S"])[0].kind == "extinct" and stdcl.sweep([]) == []
     refused(stdcl.Error, "B9", lambda: stdcl.sweep(["B9/S"]))
     refused(ValueError, "65536", lambda: stdcl.sweep(rules, soups=0))
+    refused(ValueError, "above 0", lambda: stdcl.sweep(rules, density=0))
+    refused(ValueError, "above 0", lambda: stdcl.Life(64, 64).soup(0.0))
 
 
 def test_gas_has_its_energy():
