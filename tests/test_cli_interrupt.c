@@ -341,6 +341,8 @@ static void interrupt_leaves_json_report(void **state)
          "pressure"},
         {{.arguments = "matmul -n 4000 --engine cpu-naive --json", .worked = 0.2}, "gflops"},
         {{.arguments = "life --size 16384 --soup=0.5 -n 1e9 --json", .worked = 0.2}, NULL},
+        {{.arguments = "life census --soups 1e9 --root a --haul haul.txt --json", .worked = 0.2},
+         NULL},
         {{.arguments = "life sweep --json", .worked = 0.2}, NULL},
         {{.arguments = "life identify soup.rle --rule B3/S23 -n 1e9 --json", .worked = 0.2},
          "kind"},
@@ -371,6 +373,7 @@ static void interrupt_leaves_json_report(void **state)
             assert_true(json_is_null(json_object_get(report, runs[i].null_key)));
         json_decref(report);
     }
+    assert_true(access("haul.txt", F_OK) < 0); /* it would be biased */
 }
 
 /* A product of 64 rows is one piece, which takes longer than the deadline: the command is killed,

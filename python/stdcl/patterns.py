@@ -34,6 +34,8 @@ class _Plane(Engine):
 
     def __init__(self, pattern: Pattern, rule: str | None) -> None:
         self.rule = pattern.rule or "B3/S23" if rule is None else rule
+        if isinstance(self.rule, str) and ":" in self.rule:
+            raise ValueError("the rule %r has a bounded grid, but patterns live on an unbounded plane; give rule= without a grid" % self.rule)
         self._make(None, (), bounds="unbounded", engine="hashlife", rule=self.rule)
         self._call(lib.life_put_list, pattern._use())
 

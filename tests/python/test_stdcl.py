@@ -745,6 +745,7 @@ def test_patterns_keep_the_rule_of_their_text():
     assert "rule = B2/S\n" in stdcl.Pattern("3o!").step(3, "B2/S").shift(1, 1).rle() and stdcl.Pattern("3o!").rule is None
     for code in ("xq4_153", "xs12_g8o653z11", "xp15_4r4z4r4"):
         assert stdcl.identify(code).code == code
+    refused(ValueError, "has a bounded grid", lambda: stdcl.identify("x = 3, y = 1, rule = B3/S23:T30,30\n3o!"))
     refused(stdcl.Error, "begins no header", lambda: stdcl.Pattern("xyz"))
     refused(ValueError, "still life of 5 cells", lambda: stdcl.Pattern("xs5_33"))
 
