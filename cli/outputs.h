@@ -98,8 +98,8 @@ bool cli_output_keeps_older(struct cli_output *o, bool at_start);
  * names of older files from the list. Collective. */
 void cli_outputs_keep_older(struct cli_strings *names, bool at_start);
 
-/* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
- * a series comes from one run. */
+/* After the last frame of an interrupted run: remove older pictures with higher numbers, up to
+ * `frames`, so that the numbers of this series come from one run. */
 void cli_outputs_remove_stale(const struct cli_outputs *outputs);
 
 /* Join the frames to a film, or close a piped film. */
