@@ -177,6 +177,8 @@ int cluster_predict(const struct cluster *c, struct cluster_time *t)
 {
     int status = 0;
     *t = (struct cluster_time){0};
+    if (c->n < c->gpus)
+        return -1;
     if (c->program == CLUSTER_NBODY)
         predict_nbody(c, t);
     else if (c->program == CLUSTER_TREE)

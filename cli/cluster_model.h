@@ -37,7 +37,8 @@ struct cluster_time {
 double cluster_work(const struct cluster *c);
 /* Bytes of GPU memory per body of the tree. On several GPUs they include imported bodies. */
 double cluster_tree_bytes(double gpus);
-/* Predict the time. -1: too few rows of cells for the GPUs, or too many bodies for their memory. */
+/* Predict the time. -1: too few rows of cells for the GPUs, n below the number of GPUs, or too many
+ * bodies for their memory. */
 int cluster_predict(const struct cluster *c, struct cluster_time *t);
 
 #endif

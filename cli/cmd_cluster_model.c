@@ -11,7 +11,6 @@
 
 #include "formats/plot.h"
 
-#include <float.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -118,8 +117,9 @@ static void model_report_table(const struct model_job *job)
             for (int k = 0; k < 4; k++)
                 text_table_add(table, "%s",
                                k > 0                       ? "-"
-                               : c.program == CLUSTER_TREE ? "too large"
-                                                           : "too few rows");
+                               : c.program == CLUSTER_LIFE ? "too few rows"
+                               : c.n < c.gpus              ? "too small"
+                                                           : "too large");
             continue;
         }
         add_duration(table, t.seconds);
@@ -204,6 +204,8 @@ static int draw_efficiency(const struct model_job *job)
 static int report_model(struct model_job *job)
 {
     int status;
+    if (job->n != floor(job->n))
+        return cli_wrong("--size: %g is not a whole number", job->n);
     job->n = job->n > 0 ? job->n : default_figures[job->program].n;
     job->rate = job->rate > 0 ? job->rate : default_figures[job->program].rate;
     if (job->plot && plot_check(job->plot) < 0)
@@ -226,7 +228,7 @@ static int cmd_cluster_model_run(int argc, char **argv)
     struct cli_option options[] = {
         CLI_CHOICE(0, "of", "PROGRAM", &job.program, program_names, "program to predict"),
         CLI_REAL(
-            'n', "size", "N", &job.n, CLI_ABOVE_0, 1e18,
+            'n', "size", "N", &job.n, 1, 1e18,
             "problem size: bodies (of direct sums, of the tree), cells per side, rows of square matrices, or molecules (default: 2^22, 2^30, 2^20, 2^19, 1e12)"),
         CLI_STRINGS(0, "gpus", "P", &job.gpus,
                     "total number of GPUs, repeatable (default: several from 1 to 10000)"),
@@ -234,13 +236,13 @@ static int cmd_cluster_model_run(int argc, char **argv)
         CLI_REAL(0, "gpus-per-host", "D", &job.gpus_per_host, 1, 1024,
                  "GPUs per host, which is one rank"),
         CLI_REAL(
-            0, "rate", "NUMBER", &job.rate, CLI_ABOVE_0, DBL_MAX,
+            0, "rate", "NUMBER", &job.rate, 1, 1e24,
             "speed of one GPU alone at this size, per second: interactions, bodies (of the tree), cells, operations or molecules (default: an H200)"),
-        CLI_REAL(0, "memory", "BYTES", &job.memory, CLI_ABOVE_0, DBL_MAX,
+        CLI_REAL(0, "memory", "BYTES", &job.memory, 1e6, 1e18,
                  "memory of a GPU, in bytes, which bounds the tree"),
-        CLI_REAL(0, "pcie", "BYTES", &job.pcie, CLI_ABOVE_0, DBL_MAX,
+        CLI_REAL(0, "pcie", "BYTES", &job.pcie, 1, 1e18,
                  "bandwidth between a host and each of its GPUs, each way, in bytes/s"),
-        CLI_REAL(0, "network", "BYTES", &job.network, CLI_ABOVE_0, DBL_MAX,
+        CLI_REAL(0, "network", "BYTES", &job.network, 1, 1e18,
                  "receive bandwidth of a host, in bytes/s"),
         CLI_REAL(0, "latency", "SECONDS", &job.latency, 0, 1,
                  "latency of a message between hosts, in s"),

@@ -522,7 +522,8 @@ static int choose_defaults(struct nbody_job *job)
 {
     if (!job->input)
         return use_recipe(job);
-    if ((job->fields.n || *job->fields.forces) && isnan(job->dt) && job->integrator != NBODY_IAS15)
+    if ((job->fields.n || *job->fields.forces) && isnan(job->dt) && job->steps != 0 &&
+        job->integrator != NBODY_IAS15)
         return cli_wrong("--external: no step can be estimated for a field; give --dt");
     estimate_eps_and_dt(job);
     if (job->precision_noted && job->precision == NBODY_MIXED &&

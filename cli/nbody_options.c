@@ -58,6 +58,8 @@ static const struct cli_combination nbody_combinations[] = {
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
                     "every kernel sums the forces once, without steps"),
     CLI_EXCLUDES("ensemble compare", "ranks", "start one rank only"),
+    CLI_EXCLUDES("stepping=adaptive stepping=block integrator=ias15 kernel!tuned", "ranks",
+                 "several ranks support only fixed steps on devices, with the tuned kernel"),
     CLI_EXCLUDES("ensemble", "integrator!ias15+integrator!whfast",
                  "ensembles support only their own symplectic integrator, whfast and ias15"),
     CLI_REQUIRES("spread systems", "ensemble", NULL),

@@ -102,8 +102,8 @@ void cli_outputs_keep_older(struct cli_strings *names, bool at_start);
  * first picture. Collective. */
 void cli_outputs_keep_older_frames(struct cli_outputs *outputs);
 
-/* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
- * a series comes from one run. */
+/* After the last frame of an interrupted run: remove older pictures with higher numbers, up to
+ * `frames`, so that the numbers of this series come from one run. */
 void cli_outputs_remove_stale(const struct cli_outputs *outputs);
 
 /* Join the frames to a film, or close a piped film. */

@@ -68,6 +68,8 @@ char *particles_first_file(const char *file)
 static void copy_bodies(struct particles *to, const struct particles *from, size_t first, size_t n)
 {
     const size_t at = to->n;
+    if (n == 0)
+        return; /* a file without bodies has no arrays */
     memcpy(to->mass + at, from->mass + first, n * sizeof *to->mass);
     memcpy(to->pos + at, from->pos + first, n * sizeof *to->pos);
     memcpy(to->vel + at, from->vel + first, n * sizeof *to->vel);

@@ -169,7 +169,7 @@ static int survey(struct snapshot *s)
         }
     }
     s->end = n;
-    return n > 0
+    return n > 0 || (p->files > 1 && p->total > 0) /* a file of a snapshot may have no bodies */
                ? 0
                : clerror_set(EINVAL,
                              "%s: has no bodies: no group PartType0 .. PartType6 with Coordinates",
@@ -242,7 +242,7 @@ static int snapshot_read_type(const struct snapshot *s, int type)
 static int take_type_softenings(struct snapshot *s)
 {
     struct particles *p = s->p;
-    const bool known = p->also & PARTICLES_SOFTENING || p->note[NOTE_softening];
+    const bool known = (s->end > 0 && p->also & PARTICLES_SOFTENING) || p->note[NOTE_softening];
     if (known || !snapshot_find_softenings(s)) {
         *s->softening_name = 0;
         return 0;

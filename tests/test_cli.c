@@ -259,6 +259,10 @@ static void cli_prints_overview_and_version(void **state)
     expect_refused_with("help nothing", 2, "unknown command 'nothing'");
     expect_refused_with("''", 2, "unknown command ''");
     expect_refused_with("view gun acorn", 2, "cannot show 'gun' and 'acorn' together");
+    expect_refused_with("cluster-model -n 2.5", 2, "--size: 2.5 is not a whole number");
+    expect_refused_with("cluster-model --rate 1e-300", 2, "a number from 1 to 1e+24");
+    expect_refused_with("cluster-model --pcie 1e-300", 2, "a number from 1 to 1e+18");
+    expect_refused_with("cluster-model --memory 1e-3", 2, "a number from 1e+06 to 1e+18");
 }
 
 static void cli_reports_full_disk_on_stdout(void **state)

@@ -102,6 +102,10 @@ static void cluster_model_keeps_lower_bounds(void **state)
     const struct cluster thin = h200(CLUSTER_LIFE, 1000, 512, 1e12);
     struct cluster_time t;
     assert_int_equal(cluster_predict(&thin, &t), -1);
+    for (int program = 0; program < CLUSTER_PROGRAMS; program++) {
+        const struct cluster few = h200((enum cluster_program)program, 100, 101, 1e12);
+        assert_int_equal(cluster_predict(&few, &t), -1);
+    }
     /* 10^9 bodies fit one H200 (bench/studies/nvidia-h200-tree-large.json). */
     const struct cluster one = h200(CLUSTER_TREE, 1e9, 1, 504e6),
                          large = h200(CLUSTER_TREE, 1e12, 1000, 504e6),

@@ -460,6 +460,21 @@ static void codes_part(const char *name, int k, double total, double time)
     codes_close();
 }
 
+/* Write a file of a snapshot of four, with the bodies of file k of three, or empty. */
+static void codes_part_of_four(const char *name, int k, bool empty)
+{
+    const double none[6] = {0}, n[6] = {2, 2 + k, 0, 0, 1, 0}, all[6] = {6, 9, 0, 0, 3, 0};
+    codes_open(name);
+    codes_header(6, empty ? none : n, all, 4, 0.25);
+    codes_scalar("Header", "UnitLength_In_CGS", KPC);
+    if (!empty) {
+        codes_bodies("PartType0", 2, 10 * k, "Masses");
+        codes_bodies("PartType1", (size_t)(2 + k), 100 + 10 * k, "Masses");
+        codes_bodies("PartType4", 1, 1000 + 10 * k, "Masses");
+    }
+    codes_close();
+}
+
 static void check_three_files(const char *name)
 {
     static const double x[] = {0,   1,   10,  11,  20,  21,  100,  101,  110,
@@ -486,6 +501,14 @@ static void codes_several_files_are_one_snapshot(void **unused)
     check_three_files("snap_005.0.hdf5");
     check_three_files("snap_005");
     check_three_files("snap_005.hdf5");
+    for (int empty = 0; empty < 4; empty++) { /* one of the files has no bodies */
+        for (int k = 0; k < 4; k++) {
+            snprintf(name, sizeof name, "some.%d.hdf5", k);
+            codes_part_of_four(name, k - (k > empty), k == empty);
+        }
+        check_three_files("some.0.hdf5");
+        check_three_files("some");
+    }
     codes_part("snap_005.2.hdf5", 2, 18, 0.5);
     fails_saying(EINVAL, particles_read(in_folder("snap_005"), &p), "snap_005.2.hdf5",
                  "is of another snapshot than the files beside it: its time is 0.5, not 0.25");

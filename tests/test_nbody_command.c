@@ -56,6 +56,9 @@ static void nbody_command_runs_in_field(void **unused)
     assert_null(strstr(out, "external"));
     assert_non_null(strstr(err, "circled.tab: external point:0.75 point:0.25"));
     nbody_refuses(2, "give --dt", "-i one.tab --external point:1");
+    nbody_succeeds("-i one.tab --external point:1 --steps 0 --forces one.csv");
+    load_nbody_file("one.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n0,-0,0,0,-1,0,0,-1\n"));
     nbody_refuses(2, "'plummer:1' is not a field", "-n 8 --external plummer:1");
     nbody_refuses(2, "'logarithmic:1,0' is not a field", "-n 8 --external logarithmic:1,0");
     nbody_refuses(2, "'point:1,2' is not a field", "-n 8 --external point:1,2");

@@ -912,6 +912,29 @@ static void tree_domains_extend_keys(void **state)
     as_shipped = false;
 }
 
+/* The square of the softening overflows in single precision, and accelerations become NaN. Walks on
+ * several devices open only cells that other domains exported. */
+static void tree_overflow_is_an_error_on_domains(void **state)
+{
+    enum { N = 4097 };
+    static double acc[N][3];
+    struct nbody_options o = {.ctx = stddev, .eps = 0.01, .accuracy = 1e-3};
+    struct nbody_diagnostics d;
+    (void)state;
+    make_tree_bodies(PLUMMER, N);
+    for (size_t i = 0; i < N; i++)
+        for (int c = 0; c < 3; c++)
+            pos[i][c] *= 1e-25;
+    nbody *nb = tree_engine(N, o);
+    assert_non_null(nb->domain.tree);
+    (void)nbody_forces(nb, acc, NULL); /* its result is not finite */
+    assert_int_equal(nbody_diagnose(nb, &d), -1);
+    assert_int_equal(clerrno, EDOM);
+    assert_non_null(strstr(clerror(), "the softening is too large for single precision"));
+    clerrno = 0;
+    nbody_free(nb);
+}
+
 /* A device of several holds bodies, keys and cells for its domain only, with imports and a margin
  * for domains of unequal size. */
 static void tree_memory_is_divided(void **state)
@@ -1071,6 +1094,7 @@ int main(int argc, char **argv)
                                         cmocka_unit_test(tree_arrays_grow_with_domains),
                                         cmocka_unit_test(tree_keys_grow_with_domains),
                                         cmocka_unit_test(tree_domains_extend_keys),
+                                        cmocka_unit_test(tree_overflow_is_an_error_on_domains),
                                         cmocka_unit_test(tree_memory_is_divided),
                                         cmocka_unit_test(tree_small_runs_on_one_device)};
     if (clgetndev(stddev) > 1 && all_alike() &&

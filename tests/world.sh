@@ -170,7 +170,7 @@ export STDCL_TEST_REBALANCE=1
 job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json $core
 unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
-sampled && job 1 "several ranks support only fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
+sampled && job 2 "--stepping adaptive and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 for method in direct tree; do
     [ -f $method.ckpt ] || continue
     "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy || bad=1

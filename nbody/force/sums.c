@@ -5,6 +5,7 @@
 
 #include "core/round.h"
 
+#include <float.h>
 #include <math.h>
 
 bool nbody_forces_in_doubles(const struct nbody *nb, enum sum_kind sum)
@@ -18,6 +19,16 @@ double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *n
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
     *none = eps * eps <= tiny;
     return *none ? tiny : eps * eps;
+}
+
+const char *nbody_forces_range_advice(const struct nbody *nb, const char *usual)
+{
+    bool none;
+    const double eps2 = nbody_forces_softening(nb, FORCES, &none);
+    return !nbody_forces_in_doubles(nb, FORCES) && eps2 * sqrt(eps2) > (double)FLT_MAX
+               ? "the softening is too large for single precision and bodies this close together: "
+                 "use a smaller softening or double precision"
+               : usual;
 }
 
 bool nbody_forces_can_fuse(const struct nbody *nb)

@@ -40,6 +40,10 @@ void nbody_forces_chunk(struct nbody *nb, size_t tiles);
  * 3e-16). */
 double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *none);
 
+/* Return advice to the user, the end of a message about a number that became NaN or infinite:
+ * `usual`, unless the cube of the softening overflows in single precision. */
+const char *nbody_forces_range_advice(const struct nbody *nb, const char *usual);
+
 /* True if a launch may combine the sum over pairs with the update; can_fuse_steps: if a launch may
  * make several such steps. */
 bool nbody_forces_can_fuse(const struct nbody *nb);

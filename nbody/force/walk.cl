@@ -282,12 +282,15 @@ static inline void targets_end_block(struct targets *h, const int items)
     }
 }
 
-/* Return the result of a body: {a, |a|}, or {phi}. */
+/* Return the result of a body: {a, |a|}, or {phi}. |a| is infinite, not NaN, if the sum is NaN:
+ * fmin ignores a NaN, and the least |a| of a group would differ from that of its bounding box, by
+ * which other domains export cells. */
 static inline real4 target_result(real x, real y, real z, const bool potentials)
 {
     if (potentials)
         return (real4)(-x, 0, 0, 0);
-    return (real4)(x, y, z, length((real4)(x, y, z, 0)));
+    const real a = length((real4)(x, y, z, 0));
+    return (real4)(x, y, z, a < INFINITY ? a : INFINITY);
 }
 
 /* ---- Kernel parameters. ---------------------------------------------------------------------- */

@@ -299,11 +299,7 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
     if (nbody_device_download(nb, p, p->bad, sizeof *p->bad) != 0)
         return -1;
     if (*p->bad != INT_MAX)
-        return clerror_set(
-            EDOM,
-            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-            "larger softening may help",
-            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
+        return nbody_step_not_finite(nb, "eta");
     if (b->clock->first_bad == INT_MAX)
         return 0;
     const size_t i = (size_t)b->clock->first_bad, plane = p->rows * nb->real;

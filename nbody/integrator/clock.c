@@ -174,9 +174,10 @@ int nbody_step_vanished_at(const struct nbody *nb, size_t body, const double *x)
 
 int nbody_step_not_finite(const struct nbody *nb, const char *smaller)
 {
+    char usual[128];
+    snprintf(usual, sizeof usual, "a smaller %s or a larger softening may help", smaller);
     return clerror_set(
-        EDOM,
-        "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller %s "
-        "or a larger softening may help",
-        nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt, smaller);
+        EDOM, "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); %s",
+        nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt,
+        nbody_forces_range_advice(nb, usual));
 }

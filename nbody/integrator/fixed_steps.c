@@ -91,11 +91,13 @@ static int fixed_steps_run(struct nbody *nb, size_t steps)
             return clerror_set(
                 EDOM,
                 "nbody_step: a position or velocity became NaN or infinite in step %zu "
-                "(time %g); a smaller time step or a larger softening may help",
+                "(time %g); %s",
                 nb->integration.steps - now + (size_t)bad,
                 nb->integration.base_time +
                     nb->integration.dt * (double)(nb->integration.steps - now + (size_t)bad -
-                                                  nb->integration.base_steps));
+                                                  nb->integration.base_steps),
+                nbody_forces_range_advice(nb,
+                                          "a smaller time step or a larger softening may help"));
         steps -= now;
         nbody_progress_set_stoppable(nb,
                                      steps > 0 && (!nb->domain.ranks || nb->task.cancel_requested));

@@ -196,11 +196,7 @@ static cl_ulong rungs_next_time(const struct rung_clock *c, cl_ulong now, cl_uin
 static int rungs_check(struct nbody *nb, const struct rungs *r)
 {
     if (r->clock->bad != INT_MAX)
-        return clerror_set(
-            EDOM,
-            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-            "larger softening may help",
-            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
+        return nbody_step_not_finite(nb, "eta");
     if (r->clock->first_bad != INT_MAX)
         return clerror_set(
             EDOM,

@@ -132,11 +132,12 @@ static int diagnose_check_range(const struct nbody *nb, const double *sum)
     for (int k = 0; k < SUM_TERMS; k++)
         if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
             return clerror_set(
-                EDOM,
-                "nbody_diagnose: at time %g the %s is out of the range of %s precision; a smaller "
-                "time step%s or a larger softening may help",
+                EDOM, "nbody_diagnose: at time %g the %s is out of the range of %s precision; %s",
                 nbody_time(nb), name[k], wide ? "double" : "single",
-                wide ? "" : ", double precision");
+                nbody_forces_range_advice(
+                    nb, wide ? "a smaller time step or a larger softening may help"
+                             : "a smaller time step, double precision or a larger softening may "
+                               "help"));
     return 0;
 }
 
