@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "options.h"
+#include "ranks.h"
 #include "ranks_file.h"
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
@@ -213,7 +214,8 @@ static int draw_current_bodies(void *job, const char *file)
 int nbody_output_frame(struct nbody_job *job)
 {
     if (nbody_state(job->engine, job->bodies.pos,
-                    job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
+                    job->colour_by == PICTURE_BY_VALUE || job->osculating ? job->bodies.vel
+                                                                          : NULL) < 0)
         return cli_failed_call(NULL);
     cli_outputs_frame(&job->outputs, draw_current_bodies, job);
     return CLI_DONE;
@@ -241,10 +243,10 @@ static int write_force_rows(const char *file, const struct particles *b, const d
 static int write_forces(struct nbody_job *job, struct cli_output *o)
 {
     int status = cli_memory_for(job->n, 4 * sizeof(double), "forces");
-    if (status != CLI_DONE)
-        return status;
+    if (world_reduce_status(cli_world, status == CLI_DONE ? 0 : -1) != 0)
+        return CLI_FAILED;
     double(*acc)[3] = malloc(job->n * sizeof *acc), *potential = malloc(job->n * sizeof *potential);
-    const bool room = acc && potential;
+    const bool room = world_reduce_status(cli_world, acc && potential ? 0 : -1) == 0;
     const bool summed = room && nbody_forces(job->engine, acc, potential) == 0;
     if (!room)
         status = cli_failed("out of memory for the forces on %zu bodies", job->n);
