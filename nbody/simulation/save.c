@@ -242,6 +242,7 @@ int nbody_save(nbody *nb, void *to)
  * ranks, which exchange bodies, nbody_snapshot_begin saves everything at once. */
 
 struct spare {
+    struct nbody_device begun; /* when the copies began: steps may move its rows to other devices */
     void *block[REGIONS];
     void *at[REGIONS]; /* in these blocks, as in struct saved_regions */
     cl_event event[2 * REGIONS];
@@ -346,10 +347,12 @@ static int snapshot_start_device(struct nbody *nb, struct nbody_device *p, struc
 
 static int snapshot_start(struct nbody *nb, struct snapshot *h)
 {
-    for (cl_uint d = 0; d < nb->ndev; d++)
+    for (cl_uint d = 0; d < nb->ndev; d++) {
         if (snapshot_wait(&h->spare[d]) != 0 ||
             (nb->device[d].count && snapshot_start_device(nb, &nb->device[d], &h->spare[d]) != 0))
             return -1;
+        h->spare[d].begun = nb->device[d];
+    }
     h->save_header = save_header_of(nb);
     if (nb->particles.sorted)
         memcpy(h->body, nb->particles.body, nb->n * sizeof *h->body);
@@ -400,8 +403,8 @@ int nbody_snapshot_read(nbody *nb, void *to_)
     for (cl_uint d = 0; d < nb->ndev; d++) {
         if (snapshot_wait(&h->spare[d]) != 0)
             return -1;
-        if (nb->device[d].count)
-            save_put_device(nb, &nb->device[d], h->spare[d].at, h->body, &to);
+        if (h->spare[d].begun.count)
+            save_put_device(nb, &h->spare[d].begun, h->spare[d].at, h->body, &to);
     }
     return 0;
 }
