@@ -253,13 +253,15 @@ static int write_in_bands(struct life_job *job, struct cli_output *o)
         .load = load_band, .arg = &rows, .rows = some < p.rows ? some : p.rows};
     if (!cli_ranks_first())
         return serve_bands(&rows) == 0 ? CLI_DONE : cli_failed_call(NULL);
-    if (cli_memory_for(band.rows, row, "rows of cells") != CLI_DONE)
+    uint64_t none[2] = {0, 0}; /* ends serve_bands */
+    if (cli_memory_for(band.rows, row, "rows of cells") != CLI_DONE) {
+        (void)world_broadcast(cli_world, 0, none, sizeof none);
         return CLI_FAILED;
+    }
     band.word = cli_alloc(band.rows, row);
     p.band = &band;
     const int failed = write_state(job, o, &p),
               status = cli_output_end(o, failed, &job->interrupted);
-    uint64_t none[2] = {0, 0};
     free(band.word);
     return world_broadcast(cli_world, 0, none, sizeof none) == 0 ? status : cli_failed_call(NULL);
 }

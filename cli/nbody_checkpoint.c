@@ -248,9 +248,11 @@ static bool by_ranks(void)
  * only when bodies merge, which waits for the file. */
 static int save_changing_parts(struct nbody_job *job, struct checkpoint *c)
 {
-    if (!make_piece(&c->front, write_front, job) || !make_piece(&c->back, write_back, job)) {
-        if (c->front.bytes && clerrno != EIO)
-            set_no_memory(job);
+    const bool made =
+        make_piece(&c->front, write_front, job) && make_piece(&c->back, write_back, job);
+    if (!made && c->front.bytes && clerrno != EIO)
+        set_no_memory(job);
+    if (world_reduce_status(cli_world, made ? 0 : -1) != 0) {
         drop_pieces(c);
         return cli_failed_call(NULL);
     }

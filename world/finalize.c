@@ -40,8 +40,8 @@ static const struct exit_report *choose_report(stdcl_world *w, const bool *here)
         for (int r = 0; r < w->size; r++) {
             const struct exit_report *n = &w->reports[r];
             if (here[r] && n->status &&
-                (way == 2 ||
-                 (way == 0 ? n->silent_peer < 0 : n->silent_peer >= 0 && !here[n->silent_peer])))
+                (way == 2 || (way == 0 ? n->silent_peer < 0 && *n->sentence
+                                       : n->silent_peer >= 0 && !here[n->silent_peer])))
                 return n;
         }
     return NULL;

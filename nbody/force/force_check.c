@@ -134,7 +134,8 @@ static int force_check_sum_all(struct nbody *nb, struct force_check *f)
     status |= force_check_add_ranks(nb, f->at[0], 4 * f->samples);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         status = p->count ? force_check_sum(nb, p, f) : 0;
-    return force_check_add_ranks(nb, f->sum[0], 3 * f->samples) | status;
+    status |= force_check_add_ranks(nb, f->sum[0], 3 * f->samples);
+    return world_reduce_status(nb->world, status == 0 ? 0 : -1);
 }
 
 static int force_check_ascending(const void *a, const void *b)
@@ -193,13 +194,16 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     samples = samples < nb->n ? samples : nb->n;
     if (samples < 1)
         return clerror_set(EINVAL, "nbody_check_forces: 0 bodies; there must be at least 1");
-    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        if (p->rows && device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
-                                  sizeof width, &width, "nbody_check_forces") != 0)
-            return -1;
-        if (p->rows && width == 0)
-            return clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
+    int status = 0;
+    for (const struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++) {
+        if (p->rows)
+            status = device_ask(nb->ctx, p->dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
+                                sizeof width, &width, "nbody_check_forces");
+        if (p->rows && status == 0 && width == 0)
+            status = clerror_set(ENOTSUP, "nbody_check_forces: the device has no double precision");
     }
+    if (world_reduce_status(nb->world, status) != 0)
+        return -1;
     if (nb->nforces)
         return clerror_set(ENOTSUP, "nbody_check_forces: there is no reference for added forces");
     if (nb->domain.slice)
@@ -208,9 +212,9 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     struct force_check f = {.which = NULL};
     double(*acc)[3] = malloc(nb->n * sizeof *acc),
     (*pos)[3] = nb->nfields ? malloc(nb->n * sizeof *pos) : NULL;
-    int status = acc && (pos || !nb->nfields)
-                     ? force_check_open(nb, &f, samples)
-                     : clerror_set(ENOMEM, "nbody_check_forces: out of memory on the host");
+    status = acc && (pos || !nb->nfields)
+                 ? force_check_open(nb, &f, samples)
+                 : clerror_set(ENOMEM, "nbody_check_forces: out of memory on the host");
     if (world_reduce_status(nb->world, status) != 0)
         status = -1;
     if (status == 0)
