@@ -19,7 +19,7 @@
 enum { BARRIER_WORD = 32, BAD_WORDS = 64 };
 
 /* Bodies on a device, at most: its kernels use the upper bits of 32. With domains it may have room
- * for a quarter more rows. */
+ * for an eighth more rows. */
 #define NBODY_DEVICE_BODIES ((size_t)1 << 30)
 
 /* A device, its memory, and the bodies that it moves. Without bodies (too few for all devices) rows

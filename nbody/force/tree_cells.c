@@ -59,7 +59,6 @@ static int tree_reserve_import_cells(struct nbody *nb, struct nbody_device *p, s
 {
     struct tree *t = p->force.tree;
     const size_t room = t->imports_begin + cells + cells / 4;
-    const cl_ulong begin = 0;
     struct cell_array each[CELL_ARRAYS];
     int status = 0;
     if (t->imports_begin + cells <= t->cell_room)
@@ -68,11 +67,14 @@ static int tree_reserve_import_cells(struct nbody *nb, struct nbody_device *p, s
     t->cell_room = (cl_uint)room;
     for (size_t b = 0; status == 0 && b < NODE_ARRAYS; b++) {
         void *const was = *each[b].block;
-        const cl_uint numbers = (cl_uint)(t->imports_begin * (each[b].size / nb->real));
+        const size_t numbers = t->imports_begin * (each[b].size / nb->real), most = 1u << 30;
         status = tree_allocate_cells(nb, p, each[b].block, each[b].size, room);
-        if (status == 0)
-            status = nbody_tree_launch_1d(nb, p, TREE_COPY_COLUMN, numbers,
-                                          ARGS(was, begin, numbers, *each[b].block, begin));
+        for (size_t at = 0; status == 0 && at < numbers; at += most) {
+            const cl_ulong begin = at;
+            const cl_uint some = (cl_uint)(numbers - at < most ? numbers - at : most);
+            status = nbody_tree_launch_1d(nb, p, TREE_COPY_COLUMN, some,
+                                          ARGS(was, begin, some, *each[b].block, begin));
+        }
         t->cell_bytes -= clsizeofmem(was);
         nbody_device_drop_bytes(p, clsizeofmem(was));
         clfree(was);

@@ -274,7 +274,7 @@ static int check_division(const struct nbody *nb)
 {
     int status = 0;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (nb->domain.tree ? p->rows > NBODY_DEVICE_BODIES / 4 * 5 : nb->n > NBODY_DEVICE_BODIES)
+        if ((nb->domain.tree ? p->count : nb->n) > NBODY_DEVICE_BODIES)
             status =
                 clerror_set(EINVAL,
                             "nbody_create: %zu bodies; a device has at most %zu, and only the tree "
