@@ -292,7 +292,10 @@ static int write_census_table(const struct census *s)
 /* Write a rule as Catagolue does: b3s23. */
 static void put_rule(const char *rule, FILE *fp)
 {
-    for (; *rule; rule++)
+    const bool base64 = strncmp(rule, "MAP", 3) == 0;
+    if (base64)
+        fputs(rule, fp);
+    for (; *rule && !base64; rule++)
         if (*rule != '/')
             fputc(tolower((unsigned char)*rule), fp);
 }

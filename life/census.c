@@ -693,7 +693,8 @@ static void host_soup(life_census *c, size_t thread, uint64_t number)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A thread's part of a run. The caller's thread stays until the end, for the sake of progress. */
+/* A thread's part of a run. All threads stay until the end: none takes the part of the caller,
+ * which reports progress. */
 static void host_part(void *census, size_t thread)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
@@ -703,7 +704,7 @@ static void host_part(void *census, size_t thread)
         host_soup(c, thread, number);
         host_poll(c);
     }
-    for (bool busy = pthread_equal(c->caller, pthread_self()); busy;) {
+    for (bool busy = true; busy;) {
         host_poll(c);
         pthread_mutex_lock(&c->lock);
         busy = c->running > 0;

@@ -75,6 +75,8 @@ void census_plane_box(struct census_plane *p, int half)
 static void tile_wake(struct census_plane *p, int strip, int tile)
 {
     for (int s = strip - 1; s <= strip + 1; s++) {
+        if (s == 0 || s == PLANE_STRIPS - 1)
+            continue; /* always dead; a step would read beyond the plane */
         for (int t = tile - 1; t <= tile + 1; t++)
             tile_set(p->dirty, s, t);
         p->busy[s / 64] |= (uint64_t)1 << s % 64;

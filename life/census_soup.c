@@ -215,9 +215,9 @@ int census_soups_make(struct census_soups *s, const struct life_census_options *
         return clerror_set(EINVAL, "life: a root of soups has 1 to %d characters, not %zu",
                            SOUP_MOST_ROOT, strlen(o->root));
     for (const char *c = o->root; c && *c; c++)
-        if (iscntrl((unsigned char)*c))
+        if (!isprint((unsigned char)*c) || (unsigned char)*c >= 0x80)
             return clerror_set(EINVAL,
-                               "life: character %td of a root of soups is a control character",
+                               "life: character %td of a root of soups is no printable ASCII",
                                c - o->root + 1);
     if (o->root && (s->part_width != SOUP_SIDE || s->part_height != SOUP_SIDE || o->density > 0))
         return clerror_set(EINVAL, "life: soups of a root have 16 x 16 cells, half of them alive");

@@ -674,8 +674,10 @@ static int identify_long_period(struct search *s, uint64_t period)
     int status = period % s->unit ? 0 : identify_cells_take(s->lf, &s->before) < 0 ? -1 : 1;
     const uint64_t begin = generation_of(s);
     uint64_t done = 0;
-    status = status == 1 ? recurs_after(s, period) : status;
-    done += period;
+    if (status == 1) {
+        status = recurs_after(s, period);
+        done += period;
+    }
     for (uint64_t factor = 2, rest = period; factor <= rest && status == 1; factor++) {
         factor = factor * factor > rest ? rest : factor;
         while (rest % factor == 0 && status == 1) {

@@ -1319,7 +1319,7 @@ static void life_command_takes_census(void **unused)
     free(haul);
     expect_life_refused(2, "--haul needs --root ROOT", "census --haul haul.txt");
     expect_life_refused(2, "soups of a root have 16 x 16 cells", "census --root a --seed 1");
-    expect_life_refused(2, "character 2 of a root of soups is a control character",
+    expect_life_refused(2, "character 2 of a root of soups is no printable ASCII",
                         "census --root 'a\nb' --soups 2");
     expect_life_refused(2, "'same.csv' is given twice as output",
                         "census --root a --csv same.csv --haul same.csv");

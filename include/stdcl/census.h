@@ -49,7 +49,7 @@ struct life_census_options {
      * D4_+4, D4_x1, D4_x4, D8_1 or D8_4. The soup is the union of width x height random cells and
      * their images, at most 64 x 64 in all. NULL: C1, no symmetry. */
     const char *symmetry;
-    /* Root of apgsearch's soups, 1 to 64 characters without control characters: the cells of soup n
+    /* Root of apgsearch's soups, 1 to 64 printable ASCII characters: the cells of soup n
      * are the SHA-256 digest of the root followed by n in decimal. Excludes width, height and
      * density. NULL: random. */
     const char *root;
