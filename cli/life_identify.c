@@ -140,7 +140,7 @@ static void identify_report_text(const struct life_job *job, const struct life_i
 /* Report an interrupted search, which has no results. */
 static int identify_interrupted(struct life_job *job)
 {
-    const uint64_t done = life_generation(job->engine_of_run);
+    const uint64_t done = life_generation(job->engine_of_run) - job->started;
     int status = CLI_DONE;
     job->interrupted = true;
     if (job->common.json) {

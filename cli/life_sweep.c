@@ -13,6 +13,7 @@
 #include "json.h"
 #include "life_run.h"
 #include "message.h"
+#include "outputs.h"
 #include "progress.h"
 #include "report.h"
 #include "text.h"
@@ -230,13 +231,13 @@ static int sweep_and_report(struct sweep_run *s)
         return status;
     if ((status = sweep_rules_of(s)) != CLI_DONE)
         return status;
-    if ((status = write_sweep_table(s)) != CLI_DONE)
-        return status;
+    cli_outputs_keep_status(&job->outputs, NULL, write_sweep_table(s));
     if ((status = sweep_report(s)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
-    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+    return cli_first_failure(job->outputs.status,
+                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
 }
 
 int life_sweep_check(struct life_job *job)

@@ -20,6 +20,7 @@ stdcl_test_as_gpu(life_census test_life_census_as_gpu) # a CPU's soups run on th
 stdcl_test(test_life_cell_list test_life_cell_list.c LIBS stdcl_life formats)
 stdcl_test(test_life_identify test_life_identify.c LIBS stdcl_life formats)
 stdcl_test(test_life_sweep test_life_sweep.c LIBS stdcl_life)
+stdcl_test_as_gpu(life_sweep test_life_sweep_as_gpu) # one row an item
 stdcl_test(test_life_golly test_life_golly.c LIBS builds_once stdcl_life formats)
 if(TARGET stdcl_command)
   stdcl_test(test_life_command test_life_command.c LIBS stdcl_view PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 240)
@@ -39,7 +40,7 @@ set(compiler ${compiler_clang})
 if(compiler)
   set(kernels ${PROJECT_SOURCE_DIR}/life)
   stdcl_compiles(life_kernels_alone ${compiler} "-x cl -Wall -Wno-unused-function"
-    ${kernels}/rows.cl ${kernels}/tile.cl ${kernels}/persistent.cl ${kernels}/count.cl ${kernels}/raster.cl ${kernels}/global.cl ${kernels}/local.cl ${kernels}/edges.cl ${kernels}/planes.cl ${kernels}/larger_than_life.cl ${kernels}/rule_table.cl ${kernels}/census.cl ${kernels}/sparse.cl)
+    ${kernels}/rows.cl ${kernels}/tile.cl ${kernels}/persistent.cl ${kernels}/count.cl ${kernels}/raster.cl ${kernels}/global.cl ${kernels}/local.cl ${kernels}/edges.cl ${kernels}/planes.cl ${kernels}/larger_than_life.cl ${kernels}/rule_table.cl ${kernels}/census.cl ${kernels}/sparse.cl ${kernels}/sweep.cl)
   stdcl_compiles(life_sparse_tiles_alone ${compiler} "-x cl -D GROUP=64 -Wall -Wno-unused-function" ${kernels}/sparse.cl)
   stdcl_compiles(life_far_alone ${compiler} "-x cl -D WORDS=16 -D ITEMS=256 -D FAR=1 -D GLIDERS=0 -Wall -Wno-unused-function" ${kernels}/census.cl)
   stdcl_compiles(life_passes_alone ${compiler} "-x cl -cl-std=CL3.0 -D PASSES=1 -Wall" ${kernels}/rows.cl)

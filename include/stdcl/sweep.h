@@ -29,7 +29,8 @@ struct life_sweep_options {
     uint64_t seed;        /* soup n has columns 64 n to 64 n + 63 of life_soup's cells */
     uint32_t generations; /* before the soups are observed; 0 = 1,000 */
     /* Progress callback in the calling thread, with the fraction done, 0 to 1. A nonzero return
-     * value cancels the call soon, with ECANCELED. May be NULL. */
+     * value cancels the call between launches, with ECANCELED; a launch has at least one rule
+     * with all its soups and generations. May be NULL. */
     int (*progress)(void *arg, double fraction);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
