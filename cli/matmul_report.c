@@ -97,6 +97,7 @@ void matmul_job_prepare_report(struct matmul_job *job)
 static int matmul_report_json(const struct matmul_job *job)
 {
     json_t *report = matmul_json(job, job->interrupted);
+    cli_interrupt_last_words(NULL);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

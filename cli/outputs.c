@@ -162,8 +162,8 @@ static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const c
     return drawn;
 }
 
-/* Draw the next frame of a piped film on rank 0. The other ranks draw to /dev/null, because
- * drawing is collective. */
+/* Draw the next frame of a piped film on rank 0; the other ranks draw to /dev/null. Drawing must
+ * not be collective: rank 0 does not draw if ffmpeg does not start. */
 static int film_frame(const struct cli_outputs *outputs, struct cli_output *o,
                       int (*draw)(void *, const char *), void *job)
 {

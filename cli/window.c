@@ -575,10 +575,10 @@ int cli_window_stay(struct cli_window *w, cli_window_show *show, void *job)
 {
     if (!w->ended || !cli_window_decide(w, w->interactive) || cli_ranks_interrupted(false))
         return CLI_DONE;
+    cli_interrupt_idle();
     if (w->view)
         fprintf(stderr, "%s: the view stays open until Ctrl-C, or a minute after its last viewer\n",
                 cli_program);
-    cli_interrupt_idle();
     w->patient = seconds_now() + STAY_SECONDS;
     return serve_end(w, is_deserted, POLL_SECONDS, show, job);
 }
