@@ -140,7 +140,7 @@ REAL_BINS(double, real)
         const NUMBER *const x = (const NUMBER *)job->x + from;                                     \
         const double lower = (double)job->bounds->whole[0], upper = (double)job->bounds->whole[1], \
                      nbins = (double)job->nbins, width = upper - lower;                            \
-        if (width * nbins >= 0x1p53 || job->nbins > INT32_MAX) {                                   \
+        if (width * nbins >= 0x1p53 || job->nbins > INT32_MAX || lower <= -0x1p53) {               \
             bins_of_wide_range(job, x, sizeof *x, n, bin);                                         \
             return;                                                                                \
         }                                                                                          \

@@ -39,8 +39,9 @@
 #define GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* Order an item's accesses to global memory for other groups. OpenCL 1.2 has no such fence: the
- * portable one is for the devices that pass the test of lookback.h. */
+/* Order an item's accesses to global memory for other groups. OpenCL 1.2 has no such fence, and the
+ * test of lookback.h does not test one: mem_fence is assumed to do it on devices other than
+ * NVIDIA's. */
 #ifdef __NV_CL_C_VERSION
 #define DEVICE_FENCE() __asm volatile("membar.gl;" ::: "memory")
 #else

@@ -60,14 +60,19 @@ file(GLOB tops RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*)
 list(REMOVE_ITEM tops ${beside} LICENSE docs examples)
 list(JOIN rows " " rows)
 list(JOIN tops " " tops)
+set(documents "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_DOCDIR}")
+  set(documents "${CMAKE_INSTALL_DOCDIR}")
+endif()
 install(CODE "
-  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  set(folder \"\$ENV{DESTDIR}${documents}\")
   file(GLOB pages RELATIVE \"\${folder}\" \"\${folder}/*.md\" \"\${folder}/docs/*.md\")
   foreach(page \${pages})
     execute_process(COMMAND awk -f ${PROJECT_SOURCE_DIR}/tools/pages/links.awk -v page=\${page}
       -v \"installed=${rows}\" -v \"sources=${tops}\" \"\${folder}/\${page}\"
       OUTPUT_FILE \"\${folder}/\${page}.new\" COMMAND_ERROR_IS_FATAL ANY)
     file(RENAME \"\${folder}/\${page}.new\" \"\${folder}/\${page}\")
+    file(CHMOD \"\${folder}/\${page}\" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   endforeach()")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "*.lua" PATTERN "README.md" PATTERN "Makefile")

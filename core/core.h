@@ -47,7 +47,8 @@ const char *failure_to_open(void);
  * loader failed and clerror has not returned the message yet; else NULL. */
 const char *failure_to_compute(void);
 
-/* The same for a call that allocates memory (clmalloc, clmem_adopt, clmrealloc). */
+/* The calling thread's last message if a call that allocates memory (clmalloc, clmem_adopt,
+ * clmrealloc) failed and clerror has not returned the message yet; else NULL. */
 const char *failure_to_allocate(void);
 
 /* The last failure of a thread. */

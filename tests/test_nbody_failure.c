@@ -154,8 +154,8 @@ static void tree_adapts_to_little_memory(void **state)
     assert_true(devices * fit > MANY && devices * fit < 2 * MANY);
 }
 
-/* A device with little memory gets fewer bodies than its share, and the other devices the rest. The
- * time step does not change a bit. */
+/* A device with little memory gets fewer bodies than its share, and the other device the remainder.
+ * Positions after two steps have equal bits. */
 static void tree_share_is_bounded_by_memory(void **state)
 {
     enum { LARGE = 4 * MANY };

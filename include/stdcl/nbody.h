@@ -475,8 +475,9 @@ struct nbody_force_errors {
 };
 
 /* Check the accelerations of `samples` bodies drawn at random by `seed`, or of all bodies if
- * samples >= n, on the first device that owns bodies. EINVAL: no samples. ENODEV: the engine has no
- * device. ENOTSUP: the device lacks double precision, or slices of bodies. ENOMEM. */
+ * samples >= n. Each device sums over its own bodies. Collective. EINVAL: no samples. ENODEV: the
+ * engine has no device. ENOTSUP: a device lacks double precision, added forces, or slices of
+ * bodies. ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
 /* Return the method in use, never NBODY_AUTO; and the reason for its choice, owned by the

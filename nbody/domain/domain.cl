@@ -16,6 +16,7 @@
  *   toptree  | level 0: first 7, last 8 cells, shared node | level 1 ...    of each domain; all
  *                              domains hold these cells and compute the shared nodes' moments
  *   (let.cl) cells and bodies that other domains need
+ *   forces_sorted --return_forces (exchange) receive_forces--> rows
  *
  *   cells of a device  | top region | its domain | imports of domain 0 | of domain 1 | ...
  *
@@ -25,7 +26,6 @@
  * cell 0, the root. Siblings are exported together, so they are consecutive in the imports, too.
  * The first sibling is packed with its parent, so that the importing device can set the parent's
  * link.
- *   forces_sorted --return_forces (exchange) receive_forces--> rows
  *
  * Data are moved or counted only: every sum runs in the same order as in tree.cl.
  * SPDX-License-Identifier: MIT
