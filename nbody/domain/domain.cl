@@ -37,7 +37,6 @@
 #define NO_DOMAIN 0xffff /* the row does not migrate */
 #define EDGE 64          /* bodies of each end of a domain that go to a neighbour; TREE_GROUP */
 #define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
-#define FIRST_CELLS 7
 #define MOVED 0x80000000u /* in order[]: a slot of send_buffer, in place of a row */
 #define MERGE_RATIO 8     /* longest side of a merged box over the smallest group box's, at most */
 /* Link to bodies or children that are not here: a valid index below the bodies of the own domain,

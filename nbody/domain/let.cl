@@ -29,7 +29,6 @@
 /* Flagged groups, at most; further ones are walked as they are. TREE_FLAGS in tree.h. */
 #define FLAGS 2048
 #define NONE 0xffffffffu /* no cell */
-#define TOP_FIRST 7      /* FIRST_CELLS in domain.cl */
 #if GROUP == 1
 /* A single work-item needs no barrier, and PoCL 5 crashes on such a loop with barriers. */
 #define WALK_BARRIER()
@@ -234,7 +233,7 @@ static inline uint let_own_number(uint packed, global const real *cells,
     while (level < LEVELS && top >= first_top[level * step + 1])
         level++;
     const uint at = top - first_top[level * step], back = first_top[level * step + 1] - top;
-    return at < TOP_FIRST ? span[level].x + at : span[level].y - back;
+    return at < FIRST_CELLS ? span[level].x + at : span[level].y - back;
 }
 
 /* Restore mark[] and place[] of an export before a later launch adds to it: exports to further

@@ -75,6 +75,7 @@ static inline real cell_second_trace(global const multipole *q)
 #define PACKED_BODY 5
 #define PACKED 0x80000000u
 #define TOP_CELL 0x40000000u
+#define FIRST_CELLS 7 /* first cells of a domain in a level of the top tree */
 #ifdef DOUBLE
 #define UINT_TO_REAL(k) as_double((ulong)(k))
 #define REAL_TO_UINT(x) ((uint)as_ulong(x))
