@@ -45,7 +45,7 @@ struct array_start arrays_start_of(CLCONTEXT *ctx, const void *x, size_t bytes);
 /* Return ctx, or a default context if it is NULL. NULL with ENODEV if there is no device. */
 CLCONTEXT *arrays_context(CLCONTEXT *ctx);
 
-/* What a message says after "this context": its name, if it is the default; else "". Static. */
+/* Return the name of a default context, which messages add to "this context"; else "". Static. */
 const char *arrays_context_words(const CLCONTEXT *ctx);
 
 /* Set *all to true if ndev devices from first_dev on have double precision. Return -1 if a device

@@ -10,8 +10,8 @@
 
 struct thread_pool;
 
-/* A sum. whole: of integers, modulo 2^64; of integers of 4 bytes only the lower 32 bits count.
- * real: of doubles, or of floats, which are added in float within a block and in double between
+/* A sum. whole: sum of integers modulo 2^64; with integers of 4 bytes only the lower 32 bits count.
+ * real: sum of doubles or floats; floats are added in float within a block and in double between
  * blocks. */
 union scan_number {
     uint64_t whole;

@@ -27,7 +27,7 @@ struct by_key_host_job {
 };
 
 /* Write the elements in `out`, or the keys and sums of runs, and return their number. *pool:
- * threads, created when they are first needed. The results are those of the kernels. */
+ * threads, created when they are first needed. The kernels give equal results. */
 size_t arrays_select_host(struct thread_pool **pool, const struct select_host_job *job);
 size_t arrays_by_key_host(struct thread_pool **pool, const struct by_key_host_job *job);
 

@@ -1,8 +1,8 @@
 /* nbody_checkpoint_read.c - bounds-checked reader of checkpoints.
  *
  * A checkpoint may come from anywhere, and its checksum can be computed by anyone. Every length is
- * compared with the bytes that are left before it is used, every value with its range (those of
- * bodies by nbody_resume_bodies).
+ * compared with the bytes that are left before it is used, every value with its range.
+ * nbody_resume_bodies checks the values of bodies.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

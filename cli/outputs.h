@@ -77,8 +77,9 @@ int cli_outputs_prepare(struct cli_outputs *outputs);
  * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
-/* Keep the exit status of writing an output (NULL: of another file) in outputs->status; the
- * remaining outputs and the report follow. Collective: if one rank fails, all ranks do. */
+/* Keep the exit status of writing an output in outputs->status (o NULL: a file that is not in the
+ * list); the remaining outputs and the report follow. Collective: if one rank fails, all ranks
+ * fail. */
 void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status);
 
 /* Draw the next frame of all pictures and films: draw(job, file), once per file. After a failed
