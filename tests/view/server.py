@@ -968,6 +968,7 @@ async def goes_back_by_one_generation():
             await ws.send('{"type":"do","what":"pause"}')
             while not (await text_of(ws, "state"))["paused"]:
                 await ws.send('{"type":"credit","n":1}')
+            await standing(ws, (0, 0, 64, 64, 1))  # after a frame of another zoom none from before the pause comes
             at = generation_of(await standing(ws, rectangle))
             back = []
             for _ in range(3):
