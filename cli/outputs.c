@@ -194,11 +194,11 @@ static int numbered_frame(const struct cli_outputs *outputs, size_t i,
 
 void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status)
 {
-    if (world_reduce_status(cli_world, status == CLI_DONE ? 0 : -1) == 0)
+    status = cli_ranks_file_status(status);
+    if (status == CLI_DONE)
         return;
     if (o)
         o->left_out = true;
-    status = status == CLI_DONE ? CLI_FAILED : status; /* another rank's failure */
     outputs->status = cli_first_failure(outputs->status, status);
 }
 
