@@ -934,6 +934,8 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -n 2.5", "a whole number"},
         {"nbody --steps -1", "--steps: '-1' is negative"},
         {"nbody --steps", "--steps needs a value"},
+        {"nbody --trails --figure x.svg", "--trails needs a value: N; the next word is '--figure'"},
+        {"life --soup 0.3", "--soup: its value must follow '=': --soup=0.3"},
         {"nbody --batch 0", "--batch: '0' is too small"},
         {"nbody --seed x", "--seed: 'x'"},
         {"nbody --integrator leapfog", "did you mean 'leapfrog'?"},
