@@ -214,8 +214,10 @@ static void restart_ensemble_gives_equal_files(void **unused)
     restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
     restart_refuses(2, "had different systems, -G, --seed, --spread, --integrator",
                     "--resume e.ckpt --seed 7");
-    restart_refuses(2, "has steps of 0.25, but this --dt or --until gives 0.2",
-                    "--resume e.ckpt --until 5.1");
+    restart_refuses(2, "has steps of 0.25, but this --dt gives 0.2", "--resume e.ckpt --dt 0.2");
+    restart_succeeds("--resume e.ckpt --until 5.1 -o two.npy -q"); /* the last step is shorter */
+    restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5.1 -o one.npy -q");
+    check_same_files("one.npy", "two.npy");
     restart_succeeds("--resume e.ckpt --until 6 -q");
     restart_refuses(2, "give a later --until", "--resume e.ckpt --until 5");
     put_text(in_folder("star.tab"),
