@@ -128,7 +128,8 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
 
 int cli_outputs_prepare(struct cli_outputs *outputs)
 {
-    if (cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames)
+    outputs->default_frames = cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames;
+    if (outputs->default_frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
