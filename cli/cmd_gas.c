@@ -145,13 +145,10 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
 static int gas_progress(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
-    struct cli_text rate;
     const double done =
         (double)job->passes_done * (double)job->n + (double)done_of_one * world_size(cli_world);
-    const double seconds = seconds_now() - job->progress.started;
     job->done = done;
-    cli_progress_update(&job->progress, done,
-                        seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
+    cli_progress_update(&job->progress, done, NULL);
     cli_window_listen(&job->window);
     cli_window_progress(&job->window, done / job->progress.total);
     return cli_interrupted();

@@ -248,12 +248,12 @@ static int open_matmul_view(struct matmul_job *job)
 /* Write all files. The status of one that fails is kept for the end, after the report. */
 static void write_matmul_files(struct matmul_job *job)
 {
-    int status = job->interrupted ? CLI_DONE : matmul_job_write(job);
-    job->output_done = job->output && !job->interrupted && status == CLI_DONE;
-    status = cli_first_failure(status, matmul_job_files(job));
+    const int output = job->interrupted ? CLI_DONE : cli_ranks_file_status(matmul_job_write(job));
+    job->output_done = job->output && !job->interrupted && output == CLI_DONE;
+    job->unwritten = cli_first_failure(output, matmul_job_files(job));
     if (!job->interrupted || job->outcomes)
-        status = cli_first_failure(status, matmul_figures_draw(job));
-    job->unwritten = status;
+        job->unwritten =
+            cli_first_failure(job->unwritten, cli_ranks_file_status(matmul_figures_draw(job)));
 }
 
 static int multiply_and_report(struct matmul_job *job)

@@ -37,6 +37,8 @@ int cli_figures_draw(struct cli_strings *names, int (*draw)(void *arg, const cha
         const int one = draw(arg, names->item[i]);
         if (one == CLI_DONE)
             names->item[written++] = names->item[i];
+        else
+            cli_message_release();
         status = cli_first_failure(status, one);
     }
     names->n = written;

@@ -160,6 +160,14 @@ static int draw_gas_figure(void *bins, const char *file)
     return gas_figure_draw(bins, file);
 }
 
+/* Write files on rank 0. Return the status of all ranks. */
+static int write_by_rank_0(struct cli_strings *names, int (*write)(void *, const char *),
+                           struct gas_bins *bins)
+{
+    return cli_ranks_file_status(cli_ranks_first() ? cli_figures_draw(names, write, bins)
+                                                   : CLI_DONE);
+}
+
 int gas_output_finish(struct gas_job *job)
 {
     int status = CLI_DONE;
@@ -170,10 +178,11 @@ int gas_output_finish(struct gas_job *job)
     struct gas_bins bins = {job, job->bins, top / job->bins, count};
     if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
         status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
-    else if (cli_ranks_first())
-        job->unwritten =
-            cli_first_failure(cli_figures_draw(&job->histogram, write_histogram, &bins),
-                              cli_figures_draw(&job->figures.names, draw_gas_figure, &bins));
+    if (status == CLI_DONE) {
+        const int tables = write_by_rank_0(&job->histogram, write_histogram, &bins),
+                  figures = write_by_rank_0(&job->figures.names, draw_gas_figure, &bins);
+        job->unwritten = cli_first_failure(tables, figures);
+    }
     free(count);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "alloc.h"
 #include "message.h"
+#include "ranks.h"
 #include "report.h"
 #include "text.h"
 #include "matmul_job.h"
@@ -342,7 +343,7 @@ static int write_sweep_plot(const struct matmul_job *job)
 
 int matmul_job_files(const struct matmul_job *job)
 {
-    const int table = job->csv ? write_sweep_csv(job) : CLI_DONE,
-              plot = job->plot ? write_sweep_plot(job) : CLI_DONE;
+    const int table = job->csv ? cli_ranks_file_status(write_sweep_csv(job)) : CLI_DONE,
+              plot = job->plot ? cli_ranks_file_status(write_sweep_plot(job)) : CLI_DONE;
     return cli_first_failure(table, plot);
 }

@@ -37,6 +37,11 @@ const char *cli_message_kept(void)
     return kept;
 }
 
+void cli_message_forget(void)
+{
+    *kept = 0;
+}
+
 /* Cut the middle out of every long line: a sentence may quote an argument of any length. */
 static void shorten_lines(char *text)
 {
@@ -82,6 +87,14 @@ void cli_message_print(const char *sentence)
     char text[2048];
     snprintf(text, sizeof text, "%s", sentence);
     message_print("", text);
+}
+
+void cli_message_release(void)
+{
+    if (silent || !*kept)
+        return;
+    cli_message_print(kept);
+    cli_message_forget();
 }
 
 static void message_vprint(const char *kind, const char *format, va_list ap)

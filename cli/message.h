@@ -42,6 +42,11 @@ void cli_message_keep(bool first);
 /* The kept failure, or "". */
 const char *cli_message_kept(void);
 
+/* On rank 0: print the kept failure now, because the run continues and a later failure is no
+ * consequence. Elsewhere without effect. cli_message_forget: on any rank, drop it. */
+void cli_message_release(void);
+void cli_message_forget(void);
+
 /* Print a sentence as a failure is printed. */
 void cli_message_print(const char *sentence);
 

@@ -36,14 +36,6 @@ static void centre_of_mass(const struct particles *b, double centre[3])
         centre[k] /= mass;
 }
 
-static void find_heaviest(const struct particles *b, double centre[3])
-{
-    size_t heavy = 0;
-    for (size_t i = 1; i < b->n; i++)
-        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
-    memcpy(centre, b->pos[heavy], sizeof b->pos[heavy]);
-}
-
 static int find_view_centre(const struct nbody_job *job, double centre[3])
 {
     const struct particles *b = &job->bodies;
@@ -51,7 +43,7 @@ static int find_view_centre(const struct nbody_job *job, double centre[3])
     if (job->camera.follow == MASS)
         centre_of_mass(b, centre);
     if (job->camera.follow == HEAVIEST)
-        find_heaviest(b, centre);
+        memcpy(centre, b->pos[particles_heaviest(b)], sizeof *b->pos);
     if (job->camera.follow != DENSITY)
         return CLI_DONE;
     if (nbody_structure_find(job, NULL, 0, NULL, &s) < 0)

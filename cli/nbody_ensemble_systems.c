@@ -75,12 +75,10 @@ bool ensemble_body_name(const struct ensemble *e, size_t system, size_t body,
 static int check_system(const struct nbody_job *job, const struct particles *b)
 {
     const char *const file = job->input;
-    size_t heavy = 0;
+    const size_t heavy = particles_heaviest(b);
     if (job->collide && isnan(job->radius) && !b->radius)
         return cli_wrong("--collide needs radii, which %s does not have: add --radius LENGTH",
                          file);
-    for (size_t i = 1; i < b->n; i++)
-        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
     if (heavy > 0)
         return cli_failed("%s: the first body must be the star, but body %zu is heavier", file,
                           heavy + 1);

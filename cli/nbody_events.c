@@ -71,8 +71,7 @@ static bool read_event_bodies(const struct particles *b, const struct event_word
         return true;
     if (w->n == k + 1 && !alone)
         return false;
-    for (size_t i = 1; i < b->n; i++)
-        r->other = b->mass[i] > b->mass[r->other] ? i : r->other;
+    r->other = particles_heaviest(b);
     if ((w->n == k + 2 && !find_word(b, w, k + 1, &r->other)) ||
         (!all && !find_word(b, w, k, &r->body)) || w->n > k + 2)
         return false;

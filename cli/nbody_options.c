@@ -302,7 +302,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
             "time between numbered snapshots, to the nearest step: -o snap-%04d.hdf5 or any format of bodies, with an index snap-series.csv; one more at the end"),
         CLI_SIZE(
             0, "frames", "N", &job->outputs.frames, 1, 1000000,
-            "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+            "number of pictures from start to end, FILE-0001.png and so on (default for a film: 100, or one per step if the run has fewer)"),
         CLI_STRING(
             0, "csv", "FILE", &job->csv,
             "table of time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv"),

@@ -74,14 +74,6 @@ int nbody_orbits_place(struct particles *b, const char *file, double G)
 
 /* ---- --elements. ----------------------------------------------------------------------------- */
 
-static size_t heaviest_body(const struct particles *b)
-{
-    size_t heavy = 0;
-    for (size_t i = 1; i < b->n; i++)
-        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
-    return heavy;
-}
-
 static struct nbody_orbit orbit_of(const struct nbody_job *job, size_t i, size_t heavy)
 {
     const struct particles *b = &job->bodies;
@@ -107,7 +99,7 @@ static int add_orbits(struct nbody_job *job)
     struct particles *b = &job->bodies;
     if (nbody_state(job->engine, b->pos, b->vel) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
-    const size_t heavy = heaviest_body(b);
+    const size_t heavy = particles_heaviest(b);
     job->orbits.row = cli_realloc(job->orbits.row, job->orbits.n + b->n, sizeof *job->orbits.row);
     for (size_t i = 0; i < b->n; i++)
         if (i != heavy)

@@ -13,14 +13,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static size_t heaviest_of(const struct particles *b)
-{
-    size_t heaviest = 0;
-    for (size_t i = 1; i < b->n; i++)
-        heaviest = b->mass[i] > b->mass[heaviest] ? i : heaviest;
-    return heaviest;
-}
-
 /* Point k of the orbit of body i about body c, at equal steps of the eccentric anomaly; false: the
  * body is not bound to c, or is c. */
 static bool find_orbit_point(const struct nbody_job *job, size_t i, size_t c, size_t k,
@@ -48,7 +40,7 @@ static bool find_orbit_point(const struct nbody_job *job, size_t i, size_t c, si
 double (*nbody_osculating_points(const struct nbody_job *job))[3]
 {
     const struct particles *b = &job->bodies;
-    const size_t centre = heaviest_of(b);
+    const size_t centre = particles_heaviest(b);
     double(*point)[3] = cli_alloc(NBODY_ORBIT_POINTS * b->n, sizeof *point);
     for (size_t k = 0; k < NBODY_ORBIT_POINTS; k++)
         for (size_t i = 0; i < b->n; i++)

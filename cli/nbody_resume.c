@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"
+#include "mapped.h"
 #include "message.h"
 #include "ranks.h"
 #include "text.h"
@@ -25,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,11 +57,8 @@ static char *map_checkpoint(const char *file, size_t *size)
                                            : "not a regular file");
     else if (info.st_size == 0)
         cli_failed("--resume: %s is not a checkpoint of stdcl", file);
-    else if ((bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) ==
-             MAP_FAILED) {
+    else if (!(bytes = cli_map(fd, (size_t)info.st_size, "--resume", file)))
         cli_failed("--resume: %s: cannot read the file: %s", file, strerror(errno));
-        bytes = NULL;
-    }
     *size = (size_t)info.st_size;
     if (fd >= 0)
         close(fd);
@@ -679,7 +676,7 @@ void nbody_resume_free(struct nbody_job *job)
     if (!r)
         return;
     if (r->image)
-        munmap(r->image, r->size);
+        cli_unmap(r->image, r->size);
     free(r->shares);
     free(r->argv);
     free(r->stored.word);

@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 void cli_strings_add(struct cli_strings *strings, const char *item)
 {
@@ -444,10 +445,58 @@ static int wrong_name(struct cli_option *o, const char *name, size_t length)
     return cli_wrong("unknown option '--%s'; '%s --help' lists those there are", word, cli_program);
 }
 
-static int missing_value(const struct cli_option *o)
+static int missing_value(const struct cli_option *o, const char *next)
 {
     char buffer[64];
-    return cli_wrong("%s needs a value: %s", option_label(o, buffer), o->argument);
+    const char *name = option_label(o, buffer);
+    return next ? cli_wrong("%s needs a value: %s; the next word is '%s'", name, o->argument, next)
+                : cli_wrong("%s needs a value: %s", name, o->argument);
+}
+
+/* True if a word is an option and not the value of the option `o` before it. A text may look like
+ * an option unless the command has such an option; --name=TEXT passes any text. */
+static bool is_option(struct cli_option *options, const struct cli_option *o, const char *word)
+{
+    const bool is_long = strncmp(word, "--", 2) == 0, is_text = o->type == CLI_TYPE_STRING ||
+                                                                o->type == CLI_TYPE_STRINGS ||
+                                                                o->type == CLI_TYPE_PARSED;
+    const char *name = word + 1 + is_long;
+    double value;
+    if (*word != '-' || !isalpha((unsigned char)*name))
+        return false;
+    if (!is_text)
+        return o->type != CLI_TYPE_REAL || !begin_real(word, &value);
+    return is_long ? find_name(options, name, strcspn(name, "=")) != NULL
+                   : !name[1] && find_letter(options, *name);
+}
+
+/* True if a word that follows an option with an optional value is meant as that value. The name of
+ * a file is an operand. */
+static bool is_separate_value(const struct cli_option *o, const char *word)
+{
+    char why[512];
+    return word && *word != '-' && access(word, F_OK) != 0 &&
+           o->of.reader(word, o->to.any, why, sizeof why);
+}
+
+/* Parse the value of an option: `joined` to its name, or the next word. */
+static int read_any_value(struct cli_option *options, struct cli_option *o, const char *joined,
+                          char **argv, int *i)
+{
+    char buffer[64];
+    const char *next = argv[*i + 1];
+    if (joined)
+        return read_value(o, joined);
+    if (o->optional && is_separate_value(o, next)) {
+        const char *name = option_label(o, buffer);
+        return cli_wrong("%s: its value must follow '=': %s=%s", name, name, next);
+    }
+    if (o->optional)
+        return read_value(o, NULL);
+    if (!next || is_option(options, o, next))
+        return missing_value(o, next);
+    ++*i;
+    return read_value(o, next);
 }
 
 /* Parse "--name", "--name=value" or "--name" "value". *i: index of the last word read. */
@@ -462,9 +511,8 @@ static int read_long(struct cli_option *options, char **argv, int *i)
     o->by_letter = length == 1;
     if (o->type == CLI_TYPE_FLAG && value)
         return cli_wrong("--%.*s takes no value", (int)length, name);
-    if (o->type != CLI_TYPE_FLAG && !o->optional && !value && !(value = argv[++*i]))
-        return missing_value(o);
-    return read_value(o, value);
+    return o->type == CLI_TYPE_FLAG ? read_value(o, NULL)
+                                    : read_any_value(options, o, value, argv, i);
 }
 
 /* Parse "-x", "-xyz" (flags), "-xvalue" or "-x" "value". */
@@ -475,10 +523,8 @@ static int read_short(struct cli_option *options, char **argv, int *i)
         if (!o)
             return wrong_letter(options, *p, argv[*i]);
         o->by_letter = true;
-        if (o->type != CLI_TYPE_FLAG) {
-            const char *value = p[1] ? p + 1 : o->optional ? NULL : argv[++*i];
-            return value || o->optional ? read_value(o, value) : missing_value(o);
-        }
+        if (o->type != CLI_TYPE_FLAG)
+            return read_any_value(options, o, p[1] ? p + 1 : NULL, argv, i);
         read_value(o, NULL);
     }
     return CLI_DONE;

@@ -128,7 +128,8 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
 
 int cli_outputs_prepare(struct cli_outputs *outputs)
 {
-    if (cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames)
+    outputs->default_frames = cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames;
+    if (outputs->default_frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
@@ -194,11 +195,11 @@ static int numbered_frame(const struct cli_outputs *outputs, size_t i,
 
 void cli_outputs_keep_status(struct cli_outputs *outputs, struct cli_output *o, int status)
 {
-    if (world_reduce_status(cli_world, status == CLI_DONE ? 0 : -1) == 0)
+    status = cli_ranks_file_status(status);
+    if (status == CLI_DONE)
         return;
     if (o)
         o->left_out = true;
-    status = status == CLI_DONE ? CLI_FAILED : status; /* another rank's failure */
     outputs->status = cli_first_failure(outputs->status, status);
 }
 

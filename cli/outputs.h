@@ -45,6 +45,7 @@ struct cli_outputs {
     /* Results and state of the run. */
     struct cli_output *item;
     size_t n;
+    bool default_frames;                 /* `frames` was not given: a film has the default */
     unsigned frames_done, frames_before; /* before: by the run that this one resumes */
     int status;                          /* exit status of the first output that failed */
 };

@@ -108,6 +108,13 @@ static void join_pieces(char piece[PIECES][64], char *line, size_t size)
     }
 }
 
+/* Columns of the rate and the time left if these are not known yet: without them a bar would fit
+ * that disappears as soon as they are. */
+static size_t later_columns(const struct cli_progress *p, double rate)
+{
+    return rate > 0 || !(p->total > 0) ? 0 : strlen(", 1.23 M /s, 12 s left") + strlen(p->unit);
+}
+
 static void progress_draw(const struct cli_progress *p, double done, double rate, const char *note)
 {
     char line[512], piece[PIECES][64] = {{0}};
@@ -115,6 +122,9 @@ static void progress_draw(const struct cli_progress *p, double done, double rate
     put_speed(p, done, rate, piece);
     if (note)
         snprintf(piece[NOTE], sizeof piece[NOTE], "%s", note);
+    join_pieces(piece, line, sizeof line);
+    if (text_width(line) + later_columns(p, rate) > cli_line_columns())
+        *piece[BAR_PIECE] = 0;
     join_pieces(piece, line, sizeof line);
     for (int last = PIECES - 1; last > PERCENT && text_width(line) > cli_line_columns(); last--) {
         *piece[last] = 0;

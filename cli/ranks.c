@@ -270,3 +270,29 @@ char *cli_ranks_gather(const char *text)
     free(length);
     return all;
 }
+
+/* Print the first of the failures that the ranks kept. */
+static void print_one_failure(const char *all)
+{
+    char text[1024] = "";
+    int rank = 0;
+    for (; rank < world_size(cli_world) - 1 && !*all; rank++)
+        all += strlen(all) + 1;
+    cli_text_append(text, sizeof text, "rank %d on %s: %s", rank, world_host(cli_world, rank), all);
+    if (*all)
+        cli_message_print(text);
+}
+
+int cli_ranks_file_status(int status)
+{
+    if (world_reduce_status(cli_world, status == CLI_DONE ? 0 : -1) == 0)
+        return CLI_DONE;
+    cli_message_release();
+    char *all = world_size(cli_world) > 1 ? cli_ranks_gather(cli_message_kept()) : NULL;
+    if (all && cli_ranks_first() && status == CLI_DONE)
+        print_one_failure(all);
+    if (all)
+        cli_message_forget();
+    free(all);
+    return status == CLI_DONE ? CLI_FAILED : status;
+}

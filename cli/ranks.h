@@ -41,6 +41,10 @@ int cli_ranks_same_file(const char *file);
  * be waiting for a different message from it. */
 bool cli_ranks_interrupted(bool failed);
 
+/* Collective. Status of a file after each rank has tried to write it: CLI_DONE if none failed. Else
+ * rank 0 prints one rank's failure now, because the run continues with other files. */
+int cli_ranks_file_status(int status);
+
 /* Collective. Concatenate the texts of all ranks, each with its terminating 0. The caller frees the
  * result. NULL if a rank failed. */
 char *cli_ranks_gather(const char *text);

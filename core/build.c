@@ -4,6 +4,7 @@
  * line.
  * SPDX-License-Identifier: MIT
  */
+#include "core/embedded.h"
 #include "core/observer.h"
 #include "core/program.h"
 
@@ -94,13 +95,7 @@ static char *with_line(const char *name, const char *before, const char *source,
     if (!fp)
         return NULL;
     fputs(before, fp);
-    fputs("#line 1 \"", fp);
-    for (const char *c = name; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', fp);
-        fputc(*c, fp);
-    }
-    fputs("\"\n", fp);
+    line_directive_write(fp, name);
     include_write_source(fp, name, source, size);
     fputc('\n', fp);
     fclose(fp);

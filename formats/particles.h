@@ -179,6 +179,15 @@ static inline size_t particles_all(const struct particles *p)
 /* Free the arrays and empty *p; an empty struct may be freed again. */
 void particles_free(struct particles *p);
 
+/* Return the index of the heaviest body, the first of equally heavy ones. */
+static inline size_t particles_heaviest(const struct particles *p)
+{
+    size_t heaviest = 0;
+    for (size_t i = 1; i < p->n; i++)
+        heaviest = p->mass[i] > p->mass[heaviest] ? i : heaviest;
+    return heaviest;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,8 +20,10 @@ if [ -z "${STDCL_WITHIN:-}" ]; then
 fi
 
 # ---- Three hosts, node1 to node3. Everything ends with this process. mpirun passes none of our
-# variables to other hosts, and the tests' own do not affect ranks.
+# variables to other hosts, and the tests' own do not affect ranks. No rank uses the disk cache: on
+# node1 because of the export, elsewhere because of the ssh below.
 for name in $(env | sed -n 's/^\(STDCL_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
+export STDCL_CACHE=0
 mount -t tmpfs hosts /mnt && mkdir -p /mnt/bin /mnt/hosts /mnt/shared || exit 1
 lib=/mnt/${folder#"$(dirname "$(dirname "$stdcl")")"/}
 mkdir -p "$lib" && cp "$stdcl" /mnt/bin/ && cp "$folder/world-$mpi.so" "$lib/" || exit 1
@@ -146,7 +148,7 @@ sed 's/1\.0\.0\x00/0.9.9\x00/g' $one >other/stdcl && chmod +x other/stdcl
 on node2 mount --bind other/stdcl $one
 job 1 "rank 1 on node2: it has stdcl version '0.9.9', rank 0 on node1 has '1.0.0'" $one gas $pick -n 1000
 on node2 umount $one
-job 1 "on node2: it has in its environment ''" sh -c '[ "$(uname -n)" = node2 ] || export STDCL_TIMEOUT=9; exec "$@"' - $one gas $pick -n 1000
+job 1 "on node2: it has in its environment 'STDCL_CACHE=0', rank 0 on node1 has 'STDCL_CACHE=0 STDCL_TIMEOUT=9'" sh -c '[ "$(uname -n)" = node2 ] || export STDCL_TIMEOUT=9; exec "$@"' - $one gas $pick -n 1000
 
 # ---- A killed rank, and a host cut off from the network: the job ends, with no rank and no
 # incomplete file left.

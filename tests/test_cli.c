@@ -646,6 +646,10 @@ static void cli_nbody_makes_film(void **state)
     load_cli_file("f.mp4", out, sizeof out);
     assert_string_equal(out, "film\n");
     assert_int_equal(empty_here(NULL), 5);
+    expect_status("nbody -o f.mp4, few steps",
+                  run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 -o f.png"), 0);
+    assert_non_null(strstr(out, "f-0001.png ... f-0010.png, f.mp4"));
+    assert_int_equal(empty_here(NULL), 11);
     expect_status("nbody -o f.gif",
                   run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"),
                   0); /* without files of frames */
@@ -934,6 +938,8 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -n 2.5", "a whole number"},
         {"nbody --steps -1", "--steps: '-1' is negative"},
         {"nbody --steps", "--steps needs a value"},
+        {"nbody --trails --figure x.svg", "--trails needs a value: N; the next word is '--figure'"},
+        {"life --soup 0.3", "--soup: its value must follow '=': --soup=0.3"},
         {"nbody --batch 0", "--batch: '0' is too small"},
         {"nbody --seed x", "--seed: 'x'"},
         {"nbody --integrator leapfog", "did you mean 'leapfrog'?"},
@@ -959,7 +965,8 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -n 8 --dt 1 --until 1e300", "2^53 steps"},
         {"nbody -n 8 --frames 3", "--frames needs a picture"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
-        {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
+        {"nbody -n 8 --frames 9 --steps 5 -o a.png",
+         "at least 8 steps, but the run has 5; give --frames 6 or fewer"},
         {"nbody -n 8 --diag 3", "--diag needs a table"},
         {"nbody -n 8 --record a.mp4", "--record: 'a.mp4' must end in .view"},
         {"nbody -n 8 --every 3", "--every needs --checkpoint FILE"},

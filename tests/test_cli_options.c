@@ -195,7 +195,7 @@ static void options_parse_real_values(void **state)
     assert_int_equal(PARSE2("-n2^20", "--size=3x4"), -1);
     assert_int_equal(v.count, 1 << 20);
     assert_int_equal(v.size[1], 4);
-    assert_int_equal(PARSE2("--soup", "5x6"), -1); /* 5x6 is an operand */
+    assert_int_equal(PARSE2("--soup", "56"), -1); /* 56 is an operand */
     assert_int_equal(v.size[0], 1);
     assert_int_equal(v.operands.n, 1);
     assert_int_equal(PARSE1("--soup=5x6"), -1);
@@ -425,6 +425,38 @@ static void options_reject_unknown_names(void **state)
     expect_parse_error("", NULL, "a file is empty");
 }
 
+static void options_reject_option_as_value(void **state)
+{
+    (void)state;
+    static const char *const needy[][2] = {
+        {"--level", "--level needs a value: LEVEL"},  {"-n", "--count needs a value: N"},
+        {"--seed", "--seed needs a value: SEED"},     {"--dt", "--dt needs a value: T"},
+        {"--colour", "--colour needs a value: NAME"}, {"--output", "--output needs a value: FILE"},
+        {"--device", "--device needs a value: D"},    {"--size", "--size needs a value: WxH"}};
+    char part[80];
+    for (size_t i = 0; i < sizeof needy / sizeof *needy; i++) {
+        snprintf(part, sizeof part, "%s; the next word is '--verbose'", needy[i][1]);
+        expect_parse_error(needy[i][0], "--verbose", part);
+        snprintf(part, sizeof part, "%s; the next word is '-v'", needy[i][1]);
+        expect_parse_error(needy[i][0], "-v", part);
+        snprintf(part, sizeof part, "%s; the next word is '--eps=1'", needy[i][1]);
+        expect_parse_error(needy[i][0], "--eps=1", part);
+    }
+    expect_parse_error("-n", "-l3", "needs a value: N; the next word is '-l3'");
+    expect_parse_error("-n", "--levle", "needs a value: N; the next word is '--levle'");
+    expect_parse_error("--dt", "-inf", "'-inf' is not a finite number");
+    assert_int_equal(PARSE2("--output", "--no-such-option"), -1);
+    assert_string_equal(v.file, "--no-such-option");
+    assert_int_equal(PARSE2("--output", "-"), -1);
+    assert_int_equal(PARSE1("--output=--verbose"), -1);
+    assert_string_equal(v.file, "--verbose");
+    expect_parse_error("--soup", "3x4", "--soup: its value must follow '=': --soup=3x4");
+    assert_int_equal(PARSE2("--soup", "word"), -1);
+    assert_int_equal(v.operands.n, 1);
+    assert_int_equal(PARSE2("--soup", "--verbose"), -1);
+    assert_true(v.verbose);
+}
+
 static void options_reject_bad_values(void **state)
 {
     (void)state;
@@ -435,7 +467,6 @@ static void options_reject_bad_values(void **state)
                        "--count: '1e30' is too large; the largest is 18446744073709551615");
     expect_parse_error("--level", "10", "from -5 to 9");
     expect_parse_error("--level", "99999999999999999999", "from -5 to 9");
-    expect_parse_error("--level", "--verbose", "'--verbose' is not a whole number");
     expect_parse_error("--dt", "0", "--dt: '0' is not allowed; give a number above 0");
     expect_parse_error("--dt", "-1", "above 0");
     expect_parse_error("--dt", "nan", "a finite number");
@@ -707,6 +738,7 @@ int main(void)
         cmocka_unit_test(combinations_that_name_nothing_are_found),
         cmocka_unit_test(combination_that_names_nothing_ends_the_command),
         cmocka_unit_test(options_reject_unknown_names),
+        cmocka_unit_test(options_reject_option_as_value),
         cmocka_unit_test(options_reject_bad_values),
         cmocka_unit_test(options_help_lists_every_option),
         cmocka_unit_test(table_columns_are_aligned),

@@ -117,6 +117,22 @@ static void terminal_fits_reports_and_profiles(void **state)
     expect_shown("device 0: ");
 }
 
+/* The bar does not disappear after the first progress line, and no line has two speeds. */
+static void terminal_progress_keeps_its_pieces(void **state)
+{
+    static const char *const words[] = {"gas", "-n", "5e7", "--fused", NULL}, erase[] = "\r\033[K";
+    (void)state;
+    expect_narrow(80, words);
+    assert_null(strchr(shown, '#'));
+    expect_narrow(120, words);
+    for (char *line = shown, *next; (next = strstr(line, erase)); line = next + strlen(erase)) {
+        *next = 0;
+        char *speed = strstr(line, "molecules/s");
+        if (speed && strstr(speed + 1, "molecules/s"))
+            fail_msg("two speeds: %s", line);
+    }
+}
+
 static void terminal_fits_comparisons(void **state)
 {
     static const char *const words[] = {"matmul", "-n", "100", "--compare", NULL};
@@ -194,6 +210,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terminal_fits_devices),
         cmocka_unit_test(terminal_fits_reports_and_profiles),
+        cmocka_unit_test(terminal_progress_keeps_its_pieces),
         cmocka_unit_test(terminal_fits_comparisons),
         cmocka_unit_test(terminal_fits_other_reports),
         cmocka_unit_test(terminal_fits_options),

@@ -26,6 +26,20 @@ static int steps_by_file(enum nbody_integrator integrator, enum nbody_kernel ker
     return status;
 }
 
+static int tree_by_file(void)
+{
+    enum { N = 300 };
+    static double mass[N], pos[N][3], vel[N][3];
+    works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
+    nbody *nb = nbody_create(
+        &(struct nbody_options){
+            .ctx = cp, .method = NBODY_TREE, .accuracy = 1e-3, .dt = 1e-3, .eps = 0.01},
+        N, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+    const int status = nb ? nbody_step(nb, 1) : -1;
+    nbody_free(nb);
+    return status;
+}
+
 static int leapfrog_by_file(void)
 {
     return steps_by_file(NBODY_LEAPFROG, NBODY_TUNED);
@@ -155,6 +169,48 @@ static void kernel_file_replaces_embedded_kernel(void **unused)
     works(clcontext_destroy(cp));
 }
 
+/* Files that precede others are replaced as well: edits take effect, and errors name the file. */
+static void kernel_file_replaces_prepended_file(void **unused)
+{
+    const cl_device_id first = clgetdevice(stddev, 0);
+    const struct {
+        const char *file;
+        int (*run)(void);
+    } rows[] = {{"nbody/force/walk.cl", tree_by_file},
+                {"nbody/force/multipole.cl", tree_by_file},
+                {"nbody/integrator/step.cl", leapfrog_by_file},
+                {"nbody/force/baseline.h", naive_by_file},
+                {"life/mix.h", packed},
+                {"matmul/tile.cl", tiles_by_file},
+                {"arrays/fixed_reduce.h", sum_by_file},
+                {"gas/maxwell.h", gas_energy_by_file}};
+    (void)unused;
+    cp = clcontext_create_from(&first, 1);
+    ready(cp);
+    setenv("STDCL_KERNEL_PATH", files_folder, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        replace_kernel_file(rows[i].file, "/* unchanged */");
+        if (sampled(i, 8))
+            works(rows[i].run());
+        replace_kernel_file(rows[i].file, "#error replaced by a test");
+        assert_int_equal(rows[i].run(), -1);
+        const char *const why = clerror();
+        contains(why, "replaced by a test");
+        contains(why, in_folder(rows[i].file));
+        works(remove(in_folder(rows[i].file)));
+    }
+    put_bytes(in_folder("gas/maxwell.h"), "", 1);
+    assert_int_equal(gas_energy_by_file(), -1);
+    says("not OpenCL C: the file contains a zero byte");
+    works(remove(in_folder("gas/maxwell.h")));
+    works(mkdir(in_folder("gas/maxwell.h"), 0755));
+    assert_int_equal(gas_energy_by_file(), -1);
+    says("maxwell.h: Is a directory");
+    works(rmdir(in_folder("gas/maxwell.h")));
+    unsetenv("STDCL_KERNEL_PATH");
+    works(clcontext_destroy(cp));
+}
+
 /* A sort order that contains a body twice would lose another: the bodies are not moved. */
 static void nbody_rejects_bad_sort_order(void **unused)
 {
@@ -197,6 +253,7 @@ static void nbody_rejects_bad_sort_order(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_file_replaces_embedded_kernel),
+                                       cmocka_unit_test(kernel_file_replaces_prepended_file),
                                        cmocka_unit_test(nbody_rejects_bad_sort_order)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

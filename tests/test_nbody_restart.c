@@ -10,10 +10,13 @@
 #include "nbody_engine.h"
 #include "deep.h"
 
+#include "cli/mapped.h"
+#include "cli/message.h"
 #include "cli/nbody_checkpoint.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 static const char *command;
@@ -214,8 +217,10 @@ static void restart_ensemble_gives_equal_files(void **unused)
     restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
     restart_refuses(2, "had different systems, -G, --seed, --spread, --integrator",
                     "--resume e.ckpt --seed 7");
-    restart_refuses(2, "has steps of 0.25, but this --dt or --until gives 0.2",
-                    "--resume e.ckpt --until 5.1");
+    restart_refuses(2, "has steps of 0.25, but this --dt gives 0.2", "--resume e.ckpt --dt 0.2");
+    restart_succeeds("--resume e.ckpt --until 5.1 -o two.npy -q"); /* the last step is shorter */
+    restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5.1 -o one.npy -q");
+    check_same_files("one.npy", "two.npy");
     restart_succeeds("--resume e.ckpt --until 6 -q");
     restart_refuses(2, "give a later --until", "--resume e.ckpt --until 5");
     put_text(in_folder("star.tab"),
@@ -641,6 +646,44 @@ static void forge(size_t offset, const void *value, size_t bytes, const char *fi
     free(image);
 }
 
+/* In a child process: read the last byte of a mapped file after it became empty, or of a mapping
+ * that is not ours if `foreign`. Return the child's status, with its stderr in `err`. */
+static int read_mapped_after_cut(bool foreign)
+{
+    enum { BYTES = 100000 };
+    static const char zeros[BYTES];
+    int status = 0;
+    put_bytes(in_folder("cut.ckpt"), zeros, BYTES);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGBUS, SIG_DFL); /* cmocka has a handler */
+        const int fd = open(in_folder("cut.ckpt"), O_RDWR);
+        char *bytes = cli_map(fd, BYTES, "--resume", "cut.ckpt");
+        if (foreign)
+            bytes = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+        if (!bytes || bytes == MAP_FAILED || bytes[BYTES - 1] || ftruncate(fd, 0) != 0 ||
+            !freopen(in_folder("err"), "w", stderr))
+            _exit(3);
+        _exit(bytes[BYTES - 1] ? 4 : 5);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    load_restart_file("err", err, sizeof err);
+    return status;
+}
+
+static void restart_names_checkpoint_that_is_truncated_meanwhile(void **unused)
+{
+    (void)unused;
+    cli_program = "stdcl nbody";
+    int status = read_mapped_after_cut(false);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_string_equal(err, "stdcl nbody: --resume: cut.ckpt was truncated by another program "
+                             "while it was read, or its disk failed\n");
+    status = read_mapped_after_cut(true);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    assert_string_equal(err, "");
+}
+
 #define FIELD(name) offsetof(struct checkpoint_state, name)
 
 /* The checksum can be computed by anyone: every length and every choice is checked. */
@@ -863,6 +906,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_rejects_other_settings),
         cmocka_unit_test(restart_rejects_corrupt_checkpoint), /* the file left by
                                                                  restart_rejects_other_settings */
+        cmocka_unit_test(restart_names_checkpoint_that_is_truncated_meanwhile),
         cmocka_unit_test(restart_rejects_forged_lengths),
         cmocka_unit_test(restart_rejects_forged_words),
         cmocka_unit_test(restart_needs_outputs_elsewhere_again),

@@ -233,9 +233,20 @@ if [ -n "${STDCL_TEST_DEEP:-}" ] && [ $mpi$five = openmpi ]; then
         "$stdcl" $large --steps 2 --share
     cmp large.ckpt one.ckpt && [ -z "$(ls -A | grep large.*tmp)" ] || { echo "FAILED  a full disk for a checkpoint"; bad=1; }
 fi
-# An output that fails on one rank ends neither the run nor the other outputs.
-! sampled || [ ! -w /dev/full ] || { job 1 "/dev/full: the disk is full" 2 $two_devices "$stdcl" nbody $pick -n 4000 --steps 3 --csv /dev/full -o kept.tab $share &&
-    grep -q "written  *kept.tab" out && [ "$(grep -vc '^#' kept.tab)" = 4000 ]; } || { echo "FAILED  outputs after one that failed"; cat out err; bad=1; }
+# Outputs that fail on one rank end neither the run nor the other outputs, and each is named once.
+ln -s /dev/full full-1.csv && ln -s /dev/full full-2.csv && ln -s /dev/full energy.svg && ln -s /dev/full lagrange.svg
+each_is_full() { # FILE...
+    for file in "$@"; do
+        [ "$(grep -cF -- "$file: the disk is full" err)" = 1 ] || return 1
+    done
+}
+if sampled 2 && [ -w /dev/full ]; then
+    job 1 "/dev/full: the disk is full" 2 $two_devices "$stdcl" nbody $pick -n 4000 --steps 3 --csv /dev/full -o kept.tab --forces full-1.csv --plot energy.svg --plot lagrange.svg $share
+    each_is_full full-1.csv energy.svg lagrange.svg && grep -q "written  *kept.tab" out && [ "$(grep -vc '^#' kept.tab)" = 4000 ] ||
+        { echo "FAILED  outputs after one that failed"; cat out err; bad=1; }
+    job 1 "full-1.csv: the disk is full" 2 $two_devices "$stdcl" gas $pick -n 1e5 --histogram full-1.csv --histogram full-2.csv $share
+    each_is_full full-2.csv && ! grep -q MPI_Abort err || { echo "FAILED  histograms after one that failed"; cat out err; bad=1; }
+fi
 devices=$("$stdcl" devices --json | grep -c '"number"')
 sampled && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 ! sampled || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
