@@ -214,7 +214,7 @@ static double host_ns(const struct life_job *job)
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
-    return bytes * (rule_has_square(job->rule) ? 0.5 : 0.1 * (2 * range + 1));
+    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.1 * (2 * range + 1));
 }
 
 /* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel
@@ -238,6 +238,13 @@ static bool run_is_small(const struct life_job *job)
            world_size(cli_world) == 1 && seconds <= SMALL_SECONDS;
 }
 
+/* True if plain C, with vectors and threads, computes the rule faster than a kernel on CPUs. */
+static bool host_is_faster(const struct life_job *job)
+{
+    return !job->transitions && life_rule_range(job->rule) > 1 && !stdgpu &&
+           world_size(cli_world) == 1 && life_job_has_engine(job, LIFE_REFERENCE);
+}
+
 void life_choice_small(struct life_job *job)
 {
     if (!job->any_engine || job->engine != LIFE_PACKED)
@@ -246,6 +253,8 @@ void life_choice_small(struct life_job *job)
         choose_host(job, "no kernel has the rule");
     else if (run_is_small(job))
         choose_host(job, "few cells and generations: compiling a kernel takes longer");
+    else if (host_is_faster(job))
+        choose_host(job, "plain C is faster than a kernel on CPUs under Larger than Life");
 }
 
 int life_choice_end(struct life_job *job)

@@ -140,6 +140,9 @@ static const struct world {
     {"R3,C256,M0,S8..14,B9..15,NC", 3, 256, 0, {8, 14}, {9, 15}, 'C', 70, 19, LIFE_PLANE},
     {"R6,C0,M1,S57..90,B50..56,NC", 6, 2, 1, {57, 90}, {50, 56}, 'C', 45, 40, LIFE_TORUS},
     {"R2,C0,M1,S0..25,B1..6,NM", 2, 2, 1, {0, 25}, {1, 6}, 'M', 40, 40, LIFE_PLANE},
+    /* large enough for several threads in plain C */
+    {"R2,C0,M0,S6..11,B7..10,NM", 2, 2, 0, {6, 11}, {7, 10}, 'M', 450, 400, LIFE_TORUS},
+    {"R2,C4,M1,S3..6,B4..6,NN", 2, 4, 1, {3, 6}, {4, 6}, 'N', 450, 400, LIFE_PLANE},
     {"R130,C3,M1,S20000..40000,B20000..36000,NM",
      130,
      3,

@@ -1,0 +1,305 @@
+/* large_rows.h - Larger than Life in plain C: loops over rows of counts (large_field.c).
+ *
+ * Included once for each type T of a count, with NAME(x) as the name of a function for T. Counts
+ * are modulo 2^8, 2^16 or 2^32, whichever is more than the span of the rule's counts, so they may
+ * pass through values outside of it.
+ *
+ * Loops have whole blocks of LARGE_BLOCK cells, without a remainder that vectors do not divide.
+ * SPDX-License-Identifier: MIT
+ */
+
+/* Add the entering row to the sums of columns, and subtract the leaving one. */
+LIFE_VECTORS static void NAME(add_rows)(T *restrict sum, const unsigned char *restrict in,
+                                        const unsigned char *restrict out, size_t n)
+{
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            sum[x] = (T)(sum[x] + in[x] - out[x]);
+}
+
+/* to[x] = from[x] + from[x + step] */
+LIFE_VECTORS static void NAME(double_sums)(T *restrict to, const T *restrict from, size_t step,
+                                           size_t n)
+{
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            to[x] = (T)(from[x] + from[x + step]);
+}
+
+/* to[x] = a[x] + b[x]; `to` may be `a`. */
+LIFE_VECTORS static void NAME(add_sums)(T *to, const T *a, const T *restrict b, size_t n)
+{
+    for (size_t i = 0; i < n; i += LARGE_BLOCK)
+        for (size_t x = i; x < i + LARGE_BLOCK; x++)
+            to[x] = (T)(a[x] + b[x]);
+}
+
+/* The sum of `window` entries of `from` from x on is the sum of term[i][x] over the returned number
+ * of terms: sums of 1, 2, 4 ... entries, in the arrays spare[0], spare[1] ... `from` has
+ * n + window - 1 entries. */
+static unsigned NAME(slide)(const T *from, T *const spare[], size_t window, size_t n,
+                            const T *term[LARGE_TERMS])
+{
+    unsigned terms = 0;
+    size_t done = 0, step = 1;
+    for (; 2 * step <= window; step *= 2) {
+        if (window & step) {
+            term[terms++] = from + done;
+            done += step;
+        }
+        if (4 * step > window)
+            break;
+        NAME(double_sums)(*spare, from, step, n + window - 2 * step);
+        from = *spare++;
+    }
+    term[terms++] = from + done; /* of the greatest power of two the two halves */
+    term[terms++] = from + done + step;
+    return terms;
+}
+
+/* Prefix sums: sum[x] of the first x values of a row of n, whose nonzero values are in
+ * first ... end - 1. */
+static void NAME(prefix)(T *restrict sum, const unsigned char *restrict value, size_t first,
+                         size_t end, size_t n)
+{
+    T all = 0;
+    memset(sum, 0, first * sizeof *sum);
+    for (size_t x = first; x < end; x++) {
+        sum[x] = all;
+        all = (T)(all + value[x]);
+    }
+    for (size_t x = end; x <= n; x++)
+        sum[x] = all;
+}
+
+/* Add the sums of a run, which begins at first[x] and ends before end[x]. */
+LIFE_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const T *end, T weight,
+                                       size_t n)
+{
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            count[x] = (T)(count[x] + (unsigned)weight * (unsigned)(end[x] - first[x]));
+}
+
+/* Take odd[x] at every second x from `from` on. */
+static void NAME(take_odd)(T *restrict count, const T *restrict odd, size_t from, size_t n)
+{
+    for (size_t x = from; x < n; x += 2)
+        count[x] = odd[x];
+}
+
+/* ---- Next states. ---------------------------------------------------------------------------- */
+
+/* is[x] = 1 if the counts of a rule include count[x], else 0. */
+LIFE_VECTORS static void NAME(within)(unsigned char *restrict is, const T *restrict count, T least,
+                                      T width, size_t n)
+{
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            is[x] |= (T)(count[x] - least) <= width;
+}
+
+static void NAME(listed)(const struct large_counts *counts, const T *count, unsigned char *is,
+                         size_t n)
+{
+    memset(is, 0, n);
+    for (unsigned i = 0; i < counts->n; i++)
+        NAME(within)
+    (is, count, (T)counts->of[i].least, (T)(counts->of[i].most - counts->of[i].least), n);
+}
+
+/* count[x] of a cell from the sum of a row's terms: without the middle, or inverted. */
+LIFE_VECTORS static void NAME(finish_counts)(T *count, const unsigned char *value,
+                                             const struct large_decision *d, size_t n)
+{
+    const T flip = (T)d->flip, plus = (T)d->plus;
+    const unsigned char middle = d->middle;
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            count[x] = (T)(((count[x] - (value[x] & middle)) ^ flip) + plus);
+}
+
+/* Next states of n cells whose counts are the sums of `terms` arrays, 1 or 4, under a rule with at
+ * most one interval each of births and survivals; `more`: of more than two states. */
+static inline __attribute__((always_inline)) void NAME(decide)(const struct large_decision *d,
+                                                               const T *const term[], int terms,
+                                                               bool more,
+                                                               const struct large_part *p)
+{
+    const T *const t0 = term[0], *const t1 = term[1], *const t2 = term[2], *const t3 = term[3];
+    const T flip = (T)d->flip, plus = (T)d->plus, birth = (T)d->birth.least,
+            births = (T)d->birth.most, stay = (T)(d->birth.least ^ d->stay.least),
+            stays = (T)(d->birth.most ^ d->stay.most);
+    const unsigned char middle = d->middle, inverted = d->inverted, next = d->next_inverted,
+                        last = d->last;
+    const unsigned char *const value = p->value, *const from = p->from;
+    unsigned char *const to = p->to, *const to_value = p->to_value;
+    const size_t n = p->n;
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        LARGE_INDEPENDENT for (size_t x = b; x < b + LARGE_BLOCK; x++)
+        {
+            T c = terms > 1 ? (T)(t0[x] + t1[x] + t2[x] + t3[x]) : t0[x];
+            c = (T)(((c - (value[x] & middle)) ^ flip) + plus);
+            const unsigned char state = from[x] ^ inverted, alive = state == 1;
+            const T live = (T) - (T)alive, least = (T)(birth ^ (live & stay)),
+                    width = (T)(births ^ (live & stays)), above = (T)(c - least);
+            const unsigned char is = above <= width;
+            if (more) {
+                const unsigned char grown = (unsigned char)(state + 1), ends = state != last,
+                                    older = grown & (unsigned char)-ends, dies = state > 1,
+                                    dying = (unsigned char)-dies, no = is ^ 1, tired = alive & no,
+                                    young = (unsigned char)(is + tired + tired),
+                                    new = (older & dying) | (young & (unsigned char)~dying);
+                to[x] = new;
+                to_value[x] = new == 1;
+            } else {
+                to[x] = is ^ next;
+            }
+        }
+}
+
+LIFE_VECTORS static void NAME(decide_sum)(const struct large_decision *d, const T *const term[],
+                                          const struct large_part *p)
+{
+    NAME(decide)(d, term, 4, false, p);
+}
+
+LIFE_VECTORS static void NAME(decide_sum_more)(const struct large_decision *d,
+                                               const T *const term[], const struct large_part *p)
+{
+    NAME(decide)(d, term, 4, true, p);
+}
+
+LIFE_VECTORS static void NAME(decide_count)(const struct large_decision *d, const T *const term[],
+                                            const struct large_part *p)
+{
+    NAME(decide)(d, term, 1, false, p);
+}
+
+LIFE_VECTORS static void NAME(decide_count_more)(const struct large_decision *d,
+                                                 const T *const term[], const struct large_part *p)
+{
+    NAME(decide)(d, term, 1, true, p);
+}
+
+/* Next states of n cells from their counts, under any rule. */
+static void NAME(decide_lists)(const struct large_field *f, struct large_work *w, T *count,
+                               const struct large_part *p)
+{
+    NAME(finish_counts)(count, p->value, &f->decision, p->n);
+    NAME(listed)(&f->rule.birth, count, w->born, p->n);
+    NAME(listed)(&f->rule.survival, count, w->stays, p->n);
+    if (f->rule.states == 2)
+        next_of_two(&f->decision, w->born, w->stays, p->from, p->to, p->n);
+    else
+        next_of_more(&f->decision, w->born, w->stays, p);
+}
+
+/* ---- Rows. ----------------------------------------------------------------------------------- */
+
+/* Sums of columns: row `enter` enters, and row `leave`, unless it is `enter`, leaves. */
+static void NAME(advance_sums)(const struct large_field *f, struct large_work *w, long enter,
+                               long leave)
+{
+    const struct large_row in = large_row_at(f, enter),
+                           out = leave < enter ? large_row_at(f, leave) : large_no_row(f);
+    const struct large_extent e = large_extent_join(in.extent, out.extent);
+    const size_t first = f->torus ? 0 : f->margin + e.first,
+                 n = f->torus ? f->stride : e.end - e.first;
+    if (e.first < e.end)
+        NAME(add_rows)((T *)w->sums + first, in.value + first, out.value + first, n);
+}
+
+/* Compute the part of a row from its square neighbourhoods. */
+static void NAME(square_row)(const struct large_field *f, struct large_work *w,
+                             const struct large_part *p)
+{
+    const T *term[LARGE_TERMS];
+    T *const *const spare = (T *const *)w->spare;
+    const size_t at = f->margin + p->first - f->columns;
+    unsigned terms = NAME(slide)((const T *)w->sums + at, spare, 2 * f->reach + 1, p->n, term);
+    while (terms > 4 || (terms > 1 && !f->simple)) {
+        NAME(add_sums)(w->count, term[0], term[--terms], p->n);
+        term[0] = w->count;
+    }
+    if (!f->simple)
+        NAME(decide_lists)(f, w, w->count, p);
+    else {
+        while (terms < 4)
+            term[terms++] = w->zeros;
+        (f->rule.states > 2 ? NAME(decide_sum_more) : NAME(decide_sum))(&f->decision, term, p);
+    }
+}
+
+/* Prefix sums of row y, in entry y modulo 2 reach + 1 of `sums`. */
+static void NAME(enter_row)(const struct large_field *f, struct large_work *w, long y)
+{
+    const long rows = 2 * (long)f->reach + 1;
+    const size_t at = (size_t)(y % rows + rows) % (size_t)rows;
+    const struct large_row row = large_row_at(f, y);
+    const bool lives = row.extent.first < row.extent.end;
+    w->row_lives[at] = lives;
+    if (lives)
+        NAME(prefix)
+    ((T *)w->sums + at * w->stride, row.value, f->torus ? 0 : f->margin + row.extent.first,
+     f->torus ? f->stride : f->margin + row.extent.end, f->stride);
+}
+
+/* Add up a list of runs into count[]. */
+static void NAME(count_runs)(const struct large_field *f, const struct large_work *w,
+                             const struct large_run *run, size_t runs, long y,
+                             const struct large_part *p, T *count)
+{
+    const long rows = 2 * (long)f->reach + 1;
+    memset(count, 0, p->n * sizeof *count);
+    for (size_t i = 0; i < runs; i++) {
+        const size_t at = (size_t)((y + run[i].dy) % rows + rows) % (size_t)rows;
+        const T *sums = (const T *)w->sums + at * w->stride + f->margin + p->first;
+        if (w->row_lives[at])
+            NAME(add_run)
+        (count, sums + run[i].first, sums + run[i].last + 1, (T)run[i].weight, p->n);
+    }
+}
+
+static void NAME(runs_row)(const struct large_field *f, struct large_work *w, long y,
+                           const struct large_part *p)
+{
+    const T *term[4] = {w->count, w->count, w->count, w->count};
+    NAME(count_runs)(f, w, f->run, f->runs, y, p, w->count);
+    if (f->odd_runs) {
+        NAME(count_runs)(f, w, f->run + f->runs, f->odd_runs, y, p, w->spare[0]);
+        NAME(take_odd)(w->count, w->spare[0], !((p->first + (size_t)y + f->parity) & 1), p->n);
+    }
+    if (!f->simple)
+        NAME(decide_lists)(f, w, w->count, p);
+    else
+        (f->rule.states > 2 ? NAME(decide_count_more) : NAME(decide_count))(&f->decision, term, p);
+}
+
+/* Compute rows first ... end - 1. */
+static void NAME(rows)(const struct large_field *f, struct large_work *w, size_t first, size_t end)
+{
+    const long from = (long)first, reach = (long)f->reach;
+    if (!f->run)
+        memset(w->sums, 0, w->stride * sizeof(T));
+    for (long y = from - reach; y < from + reach; y++)
+        if (f->run)
+            NAME(enter_row)(f, w, y);
+        else
+            NAME(advance_sums)(f, w, y, y);
+    for (long y = from; y < (long)end; y++) {
+        if (f->run)
+            NAME(enter_row)(f, w, y + reach);
+        else
+            NAME(advance_sums)(f, w, y + reach, y > from ? y - reach - 1 : y + reach);
+        const struct large_part p = large_row_begin(f, (size_t)y);
+        if (p.n && f->run)
+            NAME(runs_row)(f, w, y, &p);
+        else if (p.n)
+            NAME(square_row)(f, w, &p);
+        large_row_end(f, (size_t)y, &p);
+    }
+}
+
+#undef NAME
+#undef T
