@@ -176,7 +176,7 @@ static int choose_grid(struct life_job *job, const char *why)
     return CLI_DONE;
 }
 
-/* A rule with a larger neighbourhood runs on a grid with room, unless it has B0. */
+/* A rule that no engine has on a plane runs on a grid with room, unless it has B0. */
 static int choose_grid_for_rule(struct life_job *job)
 {
     const char *why = cli_reason(); /* once: reading the message clears it */
@@ -185,9 +185,16 @@ static int choose_grid_for_rule(struct life_job *job)
     return choose_grid(job, "no engine has an unbounded plane under this rule");
 }
 
-/* Choose HashLife or sparse. Macrocell files, which are trees, and --threads need HashLife. */
+/* Choose HashLife or sparse, or plain C for Larger than Life. Macrocell files, which are trees, and
+ * --threads need HashLife. */
 static void choose_plane(struct life_job *job)
 {
+    if (!plane_has_rule(job, LIFE_HASHLIFE)) {
+        job->engine = LIFE_REFERENCE;
+        job->host_plane = true;
+        job->choice = "the pattern has no grid and runs on an unbounded plane in plain C";
+        return;
+    }
     const bool both = plane_has_rule(job, LIFE_SPARSE) && !job->plane.squares.n && !job->threads;
     job->race.open = both && !job->on_device;
     job->engine = job->on_device ? LIFE_SPARSE : LIFE_HASHLIFE;
