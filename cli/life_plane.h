@@ -59,7 +59,13 @@ static inline double life_race_clock(enum life_engine engine)
 /* Current generation, without the epoch. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return (life_job_unbounded(job) ? 0 : job->started) + life_generation(job->engine_of_run);
+    return life_generation(job->engine_of_run);
+}
+
+/* Generations of the run up to now. */
+static inline uint64_t life_job_done(const struct life_job *job)
+{
+    return life_generation(job->engine_of_run) - job->started;
 }
 
 /* Current generation, counted from 0; and a generation of the run in decimal. */

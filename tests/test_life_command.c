@@ -1218,6 +1218,39 @@ static void life_command_alternates_rules(void **unused)
     }
 }
 
+/* Larger than Life with B0 stores cells inverted in odd generations. A run that a file of an odd
+ * generation interrupts ends as the run of one piece, on a plane and on grids; bgolly 5 has these
+ * populations. */
+static void life_command_continues_inverted_cells(void **unused)
+{
+    static const char *const bounds[] = {"", ":T40,40", ":T40,40"};
+    static const char *const engine[] = {"", " --engine reference", " --engine packed"};
+    static const int golly[][2] = {{120, 204}, {120, 204}};
+    (void)unused;
+    put_text(in_folder("start.rle"),
+             "x = 5, y = 3, rule = R2,C0,S9-14,B0-1,9-13\n3obo$o2b2o$b3o!\n");
+    for (int i = 0; i < 3; i++) {
+        char line[200], text[5000];
+        snprintf(line, sizeof line, "start.rle --rule R2,C0,S9-14,B0-1,9-13%s -n 3 -o odd.rle%s",
+                 bounds[i], engine[i]);
+        json_t *r = life_report(line);
+        assert_int_equal(life_number(r, "population"), golly[i > 0][0]);
+        json_decref(r);
+        load_life_file("odd.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=3\n"));
+        snprintf(line, sizeof line, "odd.rle -n 5 --csv odd.csv -o end.rle%s", engine[i]);
+        r = life_report(line);
+        assert_int_equal(life_number(r, "population"), golly[i > 0][1]);
+        assert_int_equal(life_number(r, "generations"), 5);
+        json_decref(r);
+        load_life_file("end.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=8\n"));
+        load_life_file("odd.csv", text, sizeof text);
+        assert_non_null(strstr(text, "\n3,"));
+        assert_non_null(strstr(text, "\n8,"));
+    }
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void life_command_runs_bounded_grids(void **unused)
@@ -1498,6 +1531,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_runs_history),
         cmocka_unit_test(life_command_runs_named_rules),
         cmocka_unit_test(life_command_alternates_rules),
+        cmocka_unit_test(life_command_continues_inverted_cells),
         cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),
