@@ -210,12 +210,19 @@ LIFE_VECTORS static void next_of_more(const struct large_decision *d,
 #define LARGE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+#define S uint8_t
 #define T uint8_t
 #define NAME(x) large8_##x
 #include "life/large_rows.h"
+#define S uint8_t
+#define T uint16_t
+#define NAME(x) large8_16_##x
+#include "life/large_rows.h"
+#define S uint16_t
 #define T uint16_t
 #define NAME(x) large16_##x
 #include "life/large_rows.h"
+#define S uint32_t
 #define T uint32_t
 #define NAME(x) large32_##x
 #include "life/large_rows.h"
@@ -412,22 +419,31 @@ struct large_bands {
     size_t first, end, parts;
 };
 
+/* True if the greatest summand of a square, half of the columns of the greatest power of two, is less
+ * than 256: up to R15. */
+static bool summands_are_bytes(const struct large_field *f)
+{
+    const size_t window = 2 * f->reach + 1;
+    size_t step = 1;
+    while (4 * step <= window)
+        step *= 2;
+    return !f->run && step * window <= UINT8_MAX;
+}
+
 static void large_band(void *bands, size_t part)
 {
     const struct large_bands *b = bands;
     const size_t rows = b->end - b->first, first = b->first + rows * part / b->parts,
                  end = b->first + rows * (part + 1) / b->parts;
     struct large_work *w = &b->f->work[part];
-    switch (b->f->count_bytes) {
-    case 1:
+    if (b->f->count_bytes == 1)
         large8_rows(b->f, w, first, end);
-        break;
-    case 2:
+    else if (b->f->count_bytes == 2 && summands_are_bytes(b->f))
+        large8_16_rows(b->f, w, first, end);
+    else if (b->f->count_bytes == 2)
         large16_rows(b->f, w, first, end);
-        break;
-    default:
+    else
         large32_rows(b->f, w, first, end);
-    }
 }
 
 enum {

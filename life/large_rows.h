@@ -1,44 +1,44 @@
 /* large_rows.h - Larger than Life in plain C: loops over rows of counts (large_field.c).
  *
- * Included once for each type T of a count, with NAME(x) as the name of a function for T. Counts
- * are modulo 2^8, 2^16 or 2^32, whichever is more than the span of the rule's counts, so they may
- * pass through values outside of it.
+ * Included once for each pair of types: T of a count, and S of its summands in a square, which may
+ * be narrower. NAME(x) is the name of a function for the pair. Counts are modulo 2^8, 2^16 or 2^32,
+ * whichever is more than the span of the rule's counts, so they may pass through values outside of
+ * it.
  *
  * Loops have whole blocks of LARGE_BLOCK cells, without a remainder that vectors do not divide.
  * SPDX-License-Identifier: MIT
  */
 
 /* Add the entering row to the sums of columns, and subtract the leaving one. */
-LIFE_VECTORS static void NAME(add_rows)(T *restrict sum, const unsigned char *restrict in,
+LIFE_VECTORS static void NAME(add_rows)(S *restrict sum, const unsigned char *restrict in,
                                         const unsigned char *restrict out, size_t n)
 {
     for (size_t b = 0; b < n; b += LARGE_BLOCK)
         for (size_t x = b; x < b + LARGE_BLOCK; x++)
-            sum[x] = (T)(sum[x] + in[x] - out[x]);
+            sum[x] = (S)(sum[x] + in[x] - out[x]);
 }
 
 /* to[x] = from[x] + from[x + step] */
-LIFE_VECTORS static void NAME(double_sums)(T *restrict to, const T *restrict from, size_t step,
+LIFE_VECTORS static void NAME(double_sums)(S *restrict to, const S *restrict from, size_t step,
                                            size_t n)
 {
     for (size_t b = 0; b < n; b += LARGE_BLOCK)
         for (size_t x = b; x < b + LARGE_BLOCK; x++)
-            to[x] = (T)(from[x] + from[x + step]);
+            to[x] = (S)(from[x] + from[x + step]);
 }
 
-/* to[x] = a[x] + b[x]; `to` may be `a`. */
-LIFE_VECTORS static void NAME(add_sums)(T *to, const T *a, const T *restrict b, size_t n)
+LIFE_VECTORS static void NAME(add_term)(T *restrict count, const S *restrict term, size_t n)
 {
-    for (size_t i = 0; i < n; i += LARGE_BLOCK)
-        for (size_t x = i; x < i + LARGE_BLOCK; x++)
-            to[x] = (T)(a[x] + b[x]);
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            count[x] = (T)(count[x] + term[x]);
 }
 
 /* The sum of `window` entries of `from` from x on is the sum of term[i][x] over the returned number
  * of terms: sums of 1, 2, 4 ... entries, in the arrays spare[0], spare[1] ... `from` has
  * n + window - 1 entries. */
-static unsigned NAME(slide)(const T *from, T *const spare[], size_t window, size_t n,
-                            const T *term[LARGE_TERMS])
+static unsigned NAME(slide)(const S *from, S *const spare[], size_t window, size_t n,
+                            const S *term[LARGE_TERMS])
 {
     unsigned terms = 0;
     size_t done = 0, step = 1;
@@ -119,14 +119,16 @@ LIFE_VECTORS static void NAME(finish_counts)(T *count, const unsigned char *valu
             count[x] = (T)(((count[x] - (value[x] & middle)) ^ flip) + plus);
 }
 
-/* Next states of n cells whose counts are the sums of `terms` arrays, 1 or 4, under a rule with at
- * most one interval each of births and survivals; `more`: of more than two states. */
+/* Next states of n cells whose counts are the sums of `terms` arrays, 4 or 6, or 0: count[], under a
+ * rule with at most one interval each of births and survivals; `more`: of more than two states. */
 static inline __attribute__((always_inline)) void NAME(decide)(const struct large_decision *d,
-                                                               const T *const term[], int terms,
+                                                               const S *const term[],
+                                                               const T *const count, int terms,
                                                                bool more,
                                                                const struct large_part *p)
 {
-    const T *const t0 = term[0], *const t1 = term[1], *const t2 = term[2], *const t3 = term[3];
+    const S *const t0 = term[0], *const t1 = term[1], *const t2 = term[2], *const t3 = term[3],
+                   *const t4 = term[4], *const t5 = term[5];
     const T flip = (T)d->flip, plus = (T)d->plus, birth = (T)d->birth.least,
             births = (T)d->birth.most, stay = (T)(d->birth.least ^ d->stay.least),
             stays = (T)(d->birth.most ^ d->stay.most);
@@ -138,7 +140,9 @@ static inline __attribute__((always_inline)) void NAME(decide)(const struct larg
     for (size_t b = 0; b < n; b += LARGE_BLOCK)
         LARGE_INDEPENDENT for (size_t x = b; x < b + LARGE_BLOCK; x++)
         {
-            T c = terms > 1 ? (T)(t0[x] + t1[x] + t2[x] + t3[x]) : t0[x];
+            T c = terms ? (T)(t0[x] + t1[x] + t2[x] + t3[x]) : count[x];
+            if (terms > 4)
+                c = (T)(c + t4[x] + t5[x]);
             c = (T)(((c - (value[x] & middle)) ^ flip) + plus);
             const unsigned char state = from[x] ^ inverted, alive = state == 1;
             const T live = (T) - (T)alive, least = (T)(birth ^ (live & stay)),
@@ -158,29 +162,19 @@ static inline __attribute__((always_inline)) void NAME(decide)(const struct larg
         }
 }
 
-LIFE_VECTORS static void NAME(decide_sum)(const struct large_decision *d, const T *const term[],
-                                          const struct large_part *p)
-{
-    NAME(decide)(d, term, 4, false, p);
-}
-
-LIFE_VECTORS static void NAME(decide_sum_more)(const struct large_decision *d,
-                                               const T *const term[], const struct large_part *p)
-{
-    NAME(decide)(d, term, 4, true, p);
-}
-
-LIFE_VECTORS static void NAME(decide_count)(const struct large_decision *d, const T *const term[],
-                                            const struct large_part *p)
-{
-    NAME(decide)(d, term, 1, false, p);
-}
-
-LIFE_VECTORS static void NAME(decide_count_more)(const struct large_decision *d,
-                                                 const T *const term[], const struct large_part *p)
-{
-    NAME(decide)(d, term, 1, true, p);
-}
+#define DECIDE(name, terms, more)                                                                  \
+    LIFE_VECTORS static void NAME(name)(const struct large_decision *d, const S *const term[],     \
+                                        const T *count, const struct large_part *p)                \
+    {                                                                                              \
+        NAME(decide)(d, term, count, terms, more, p);                                              \
+    }
+DECIDE(decide_count, 0, false)
+DECIDE(decide_4, 4, false)
+DECIDE(decide_6, 6, false)
+DECIDE(decide_count_more, 0, true)
+DECIDE(decide_4_more, 4, true)
+DECIDE(decide_6_more, 6, true)
+#undef DECIDE
 
 /* Next states of n cells from their counts, under any rule. */
 static void NAME(decide_lists)(const struct large_field *f, struct large_work *w, T *count,
@@ -195,6 +189,29 @@ static void NAME(decide_lists)(const struct large_field *f, struct large_work *w
         next_of_more(&f->decision, w->born, w->stays, p);
 }
 
+/* Next states of a part whose counts are the sums of `terms` arrays; 0: those of w->count. */
+static void NAME(decide_row)(const struct large_field *f, struct large_work *w,
+                             const S *term[LARGE_TERMS], unsigned terms, const struct large_part *p)
+{
+    const bool more = f->rule.states > 2;
+    if (terms > 6 || (terms && !f->simple)) {
+        memset(w->count, 0, p->n * sizeof(T));
+        while (terms)
+            NAME(add_term)(w->count, term[--terms], p->n);
+    }
+    const unsigned sums = !terms ? 0 : terms > 4 ? 6 : 4;
+    for (unsigned i = terms; i < 6; i++)
+        term[i] = w->zeros;
+    if (!f->simple)
+        NAME(decide_lists)(f, w, w->count, p);
+    else if (!sums)
+        (more ? NAME(decide_count_more) : NAME(decide_count))(&f->decision, term, w->count, p);
+    else if (sums == 4)
+        (more ? NAME(decide_4_more) : NAME(decide_4))(&f->decision, term, NULL, p);
+    else
+        (more ? NAME(decide_6_more) : NAME(decide_6))(&f->decision, term, NULL, p);
+}
+
 /* ---- Rows. ----------------------------------------------------------------------------------- */
 
 /* Sums of columns: row `enter` enters, and row `leave`, unless it is `enter`, leaves. */
@@ -207,28 +224,18 @@ static void NAME(advance_sums)(const struct large_field *f, struct large_work *w
     const size_t first = f->torus ? 0 : f->margin + e.first,
                  n = f->torus ? f->stride : e.end - e.first;
     if (e.first < e.end)
-        NAME(add_rows)((T *)w->sums + first, in.value + first, out.value + first, n);
+        NAME(add_rows)((S *)w->sums + first, in.value + first, out.value + first, n);
 }
 
 /* Compute the part of a row from its square neighbourhoods. */
 static void NAME(square_row)(const struct large_field *f, struct large_work *w,
                              const struct large_part *p)
 {
-    const T *term[LARGE_TERMS];
-    T *const *const spare = (T *const *)w->spare;
+    const S *term[LARGE_TERMS];
     const size_t at = f->margin + p->first - f->columns;
-    unsigned terms = NAME(slide)((const T *)w->sums + at, spare, 2 * f->reach + 1, p->n, term);
-    while (terms > 4 || (terms > 1 && !f->simple)) {
-        NAME(add_sums)(w->count, term[0], term[--terms], p->n);
-        term[0] = w->count;
-    }
-    if (!f->simple)
-        NAME(decide_lists)(f, w, w->count, p);
-    else {
-        while (terms < 4)
-            term[terms++] = w->zeros;
-        (f->rule.states > 2 ? NAME(decide_sum_more) : NAME(decide_sum))(&f->decision, term, p);
-    }
+    const unsigned terms =
+        NAME(slide)((const S *)w->sums + at, (S *const *)w->spare, 2 * f->reach + 1, p->n, term);
+    NAME(decide_row)(f, w, term, terms, p);
 }
 
 /* Prefix sums of row y, in entry y modulo 2 reach + 1 of `sums`. */
@@ -264,16 +271,13 @@ static void NAME(count_runs)(const struct large_field *f, const struct large_wor
 static void NAME(runs_row)(const struct large_field *f, struct large_work *w, long y,
                            const struct large_part *p)
 {
-    const T *term[4] = {w->count, w->count, w->count, w->count};
+    const S *term[LARGE_TERMS];
     NAME(count_runs)(f, w, f->run, f->runs, y, p, w->count);
     if (f->odd_runs) {
         NAME(count_runs)(f, w, f->run + f->runs, f->odd_runs, y, p, w->spare[0]);
         NAME(take_odd)(w->count, w->spare[0], !((p->first + (size_t)y + f->parity) & 1), p->n);
     }
-    if (!f->simple)
-        NAME(decide_lists)(f, w, w->count, p);
-    else
-        (f->rule.states > 2 ? NAME(decide_count_more) : NAME(decide_count))(&f->decision, term, p);
+    NAME(decide_row)(f, w, term, 0, p);
 }
 
 /* Compute rows first ... end - 1. */
@@ -281,7 +285,7 @@ static void NAME(rows)(const struct large_field *f, struct large_work *w, size_t
 {
     const long from = (long)first, reach = (long)f->reach;
     if (!f->run)
-        memset(w->sums, 0, w->stride * sizeof(T));
+        memset(w->sums, 0, w->stride * sizeof(S));
     for (long y = from - reach; y < from + reach; y++)
         if (f->run)
             NAME(enter_row)(f, w, y);
@@ -303,3 +307,4 @@ static void NAME(rows)(const struct large_field *f, struct large_work *w, size_t
 
 #undef NAME
 #undef T
+#undef S
