@@ -175,7 +175,7 @@ life *life_squares_tree(struct life_job *job)
 {
     if (life_engine_of(job->engine_of_run) == LIFE_HASHLIFE)
         return job->engine_of_run;
-    char rule[20] = "B3/S23"; /* a tree of as many states, if it has not the rule itself */
+    char rule[20] = "B3/S23"; /* Larger than Life: a rule of equal states */
     if (job->states > 2)
         snprintf(rule, sizeof rule, "23/3/%d", job->states);
     life *tree = life_create(&(struct life_options){.engine = LIFE_HASHLIFE,

@@ -152,7 +152,7 @@ static void large_row_close(const struct large_field *f, int gen, size_t y, size
     }
 }
 
-/* What the states of a row's part add to counts. */
+/* Look up the weights of n states. */
 static void large_row_values(const struct large_field *f, const unsigned char *state,
                              unsigned char *value, size_t n)
 {
@@ -283,7 +283,7 @@ int large_field_open(struct large_field *f, const char *rule, unsigned threads)
     return large_field_take_runs(f);
 }
 
-/* True if what a state adds to a count differs from the state. */
+/* True if a state and its weight differ. */
 static bool has_values(const struct large_field *f)
 {
     return f->rule.states > 2 || f->rule.state_digits;
@@ -419,8 +419,8 @@ struct large_bands {
     size_t first, end, parts;
 };
 
-/* True if the greatest summand of a square, half of the columns of the greatest power of two, is less
- * than 256: up to R15. */
+/* True if the summands of a square are less than 256: up to R15. The greatest has half of the
+ * greatest power of two of columns. */
 static bool summands_are_bytes(const struct large_field *f)
 {
     const size_t window = 2 * f->reach + 1;

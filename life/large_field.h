@@ -35,14 +35,14 @@ struct large_extent {
 
 /* A generation. */
 struct large_cells {
-    unsigned char *state, *value; /* rows of states, and of what each adds to a count; one array
-                                     if both are equal */
+    unsigned char *state, *value; /* rows of states, and of their weights; one array if both are
+                                     equal */
     struct large_extent *extent;  /* of each row */
     size_t top, bottom;           /* rows top ... bottom - 1 have all nonzero cells */
 };
 
-/* How a count decides, in the form in which rows are computed: alive or not is an interval, and the
- * count of a cell is ((sum - middle) ^ flip) + plus. */
+/* A rule for the loops over rows. The count of a cell is ((sum - middle) ^ flip) + plus. A dead
+ * cell is born if its count is in `birth`, a live one stays if it is in `stay`. */
 struct large_decision {
     struct large_interval birth, stay;           /* most: number of counts after the least */
     unsigned flip, plus;                         /* of an inverted cell ~0 and total + 1, else 0 */
@@ -104,12 +104,11 @@ static inline unsigned char *large_field_row(const struct large_field *f, int ge
 /* Set all cells to 0. */
 void large_field_clear(struct large_field *f);
 
-/* Take a row of the present generation whose states were written. */
+/* Update a row of the present generation after its states were written. */
 void large_field_written(struct large_field *f, size_t y);
 
-/* Compute a generation, whose number is odd or not. `tell` is called now and then with the fraction
- * that is done; if it returns -1, the present generation stays, and so does the function's
- * result. */
+/* Compute the generation after one with an odd or even number. `tell` is called now and then with
+ * the fraction done. If it returns -1, the present generation stays, and the result is -1. */
 int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, double done),
                      void *arg);
 

@@ -220,7 +220,7 @@ static struct plane_box window_in_field(const struct large_plane *p, const struc
     return b.left < b.right && b.top < b.bottom ? b : (struct plane_box){0, 0, 0, 0};
 }
 
-/* Refuse windows whose coordinates would overflow. */
+/* Refuse a window if its coordinates would overflow. */
 static int window_check(const struct life_window *w)
 {
     return w->x >= -FARTHEST && w->y >= -FARTHEST && w->x <= FARTHEST && w->y <= FARTHEST &&

@@ -57,8 +57,7 @@ static unsigned NAME(slide)(const S *from, S *const spare[], size_t window, size
     return terms;
 }
 
-/* Prefix sums: sum[x] of the first x values of a row of n, whose nonzero values are in
- * first ... end - 1. */
+/* Prefix sums: sum[x] of the first x values of a row of n. Only first ... end - 1 are nonzero. */
 static void NAME(prefix)(T *restrict sum, const unsigned char *restrict value, size_t first,
                          size_t end, size_t n)
 {
@@ -119,8 +118,9 @@ LIFE_VECTORS static void NAME(finish_counts)(T *count, const unsigned char *valu
             count[x] = (T)(((count[x] - (value[x] & middle)) ^ flip) + plus);
 }
 
-/* Next states of n cells whose counts are the sums of `terms` arrays, 4 or 6, or 0: count[], under a
- * rule with at most one interval each of births and survivals; `more`: of more than two states. */
+/* Compute next states of n cells from the sums of `terms` arrays, 4 or 6, or from count[] if
+ * `terms` is 0. The rule has at most one interval each of births and survivals; `more`: more than
+ * two states. */
 static inline __attribute__((always_inline)) void NAME(decide)(const struct large_decision *d,
                                                                const S *const term[],
                                                                const T *const count, int terms,
@@ -176,7 +176,7 @@ DECIDE(decide_4_more, 4, true)
 DECIDE(decide_6_more, 6, true)
 #undef DECIDE
 
-/* Next states of n cells from their counts, under any rule. */
+/* Compute next states of n cells from their counts, under any rule. */
 static void NAME(decide_lists)(const struct large_field *f, struct large_work *w, T *count,
                                const struct large_part *p)
 {
@@ -189,7 +189,7 @@ static void NAME(decide_lists)(const struct large_field *f, struct large_work *w
         next_of_more(&f->decision, w->born, w->stays, p);
 }
 
-/* Next states of a part whose counts are the sums of `terms` arrays; 0: those of w->count. */
+/* Compute next states of a part from the sums of `terms` arrays, or from w->count if it is 0. */
 static void NAME(decide_row)(const struct large_field *f, struct large_work *w,
                              const S *term[LARGE_TERMS], unsigned terms, const struct large_part *p)
 {

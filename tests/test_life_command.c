@@ -1014,8 +1014,7 @@ static void life_command_runs_larger_than_life(void **unused)
     (void)unused;
     put_text(in_folder("large.rle"),
              "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
-    /* grows by 9 cells a generation, here on a grid of 256, whose most distant rows are 123 cells
-     * away */
+    /* grows by 9 cells a generation, here on a grid of 256; its last rows are 123 cells away */
     json_t *r = life_report("-p large.rle -n 13 --engine reference");
     assert_string_equal(json_string_value(json_object_get(r, "rule")),
                         "R9,C0,M1,S0..361,B1..361,NM");

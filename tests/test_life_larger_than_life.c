@@ -199,10 +199,9 @@ static void ltl_reference_step(const struct world *w, unsigned char *now, long e
 static void check_ltl_world(const struct world *w, enum life_engine engine)
 {
     const size_t n = w->width * w->height;
-    const int generations =
-        w->range > 100 ? 1
-                       : 7; /* large ranges: one, with few cells, since the definition is slow */
-    const size_t every = w->range > 100 ? 499 : 1;
+    /* large ranges: one generation, with few cells, since the definition is slow */
+    const int generations = w->range > 6 ? 1 : 7;
+    const size_t every = w->range > 100 ? 499 : w->range > 6 ? 31 : 1;
     unsigned char *right = malloc(n), *got = malloc(n);
     struct life_sample sample[2];
     uint64_t population = 0;
@@ -250,6 +249,33 @@ static void ltl_engines_match_definition(void **unused)
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED)
             check_ltl_world(&worlds[i], (enum life_engine)e);
+}
+
+/* Plain C adds up squares of different ranges in different ways. */
+static void ltl_squares_match_definition(void **unused)
+{
+    static const int ranges[] = {4, 7, 8, 10, 11, 15, 16, 31, 127};
+    (void)unused;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (unsigned states = 2; states <= 4; states += 2) {
+            const unsigned range = (unsigned)ranges[i], all = (2 * range + 1) * (2 * range + 1);
+            /* on either side of the expected count: half of the cells are alive, or 0.417 */
+            const unsigned middle = states == 2 ? all / 2 : all * 5 / 12;
+            char rule[80];
+            const struct world w = {.rule = rule,
+                                    .range = ranges[i],
+                                    .states = (int)states,
+                                    .middle = (int)(i % 2),
+                                    .survival = {0, middle},
+                                    .birth = {middle, all - 1},
+                                    .shape = 'M',
+                                    .width = 2 * range + 37,
+                                    .height = 2 * range + 5,
+                                    .bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS};
+            snprintf(rule, sizeof rule, "R%u,C%u,M%d,S0..%u,B%u..%u,NM", range, states, w.middle,
+                     middle, middle, all - 1);
+            check_ltl_world(&w, LIFE_REFERENCE);
+        }
 }
 
 /* Neighbourhoods of range 2, as drawn in Golly's help: the cells that count around the middle. Of
@@ -580,7 +606,7 @@ static void ltl_check_plane(life *lf, const struct ltl_rectangle *right)
     free(got);
 }
 
-/* A patch whose cells do not reach the edges of a plane with edges within three generations. */
+/* Compare a patch with the same patch on a plane with edges, which it does not reach. */
 static void ltl_planes_match_reference(void **unused)
 {
     enum { SIDE = 12, GENERATIONS = 3 };
@@ -796,6 +822,7 @@ int main(void)
         cmocka_unit_test(ltl_rules_have_canonical_form),
         cmocka_unit_test(ltl_rules_may_be_long),
         cmocka_unit_test(ltl_engines_match_definition),
+        cmocka_unit_test(ltl_squares_match_definition),
         cmocka_unit_test(ltl_neighbourhoods_match_drawings),
         cmocka_unit_test(ltl_triangles_match_drawings),
         cmocka_unit_test(ltl_kernel_matches_reference),
