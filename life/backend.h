@@ -89,8 +89,8 @@ struct life_backend {
 
 enum life_devices_used { LIFE_HOST, LIFE_ONE_DEVICE, LIFE_ALL_DEVICES };
 
-/* Rules that turn an empty neighbourhood alive (B0): all; by inverting cells, rules of two states by
- * a table or by sums; none. */
+/* Rules that turn an empty neighbourhood alive (B0): all; by inverting cells, rules of two states
+ * by a table or by sums; none. */
 enum life_b0 { LIFE_B0_ANY, LIFE_B0_INVERTED, LIFE_B0_NONE };
 
 struct life_engine_row {
