@@ -11,11 +11,11 @@
  * two.
  * SPDX-License-Identifier: MIT
  */
+#include "life/cells.h"
 #include "life/large_field.h"
 #include "life/vectors.h"
 #include "stdcl.h"
 
-#include "core/host_memory.h"
 #include "core/round.h"
 #include "core/thread_pool.h"
 
@@ -349,7 +349,7 @@ int large_field_allocate(struct large_field *f, size_t width, size_t height, boo
     f->torus = torus;
     f->stride = stride_of(f, width);
     const double bytes = large_field_bytes(f, width, height);
-    bool works = bytes <= host_memory() && (f->no_cells = calloc(f->stride, 1));
+    bool works = bytes <= life_host_memory() && (f->no_cells = calloc(f->stride, 1));
     for (int i = 0; i < 2 && works; i++) {
         struct large_cells *g = &f->gen[i];
         g->state = calloc(height * f->stride, 1);
