@@ -28,7 +28,7 @@ static const long long FARTHEST = 1LL << 61; /* sums of coordinates and sizes fi
 
 /* ---- The field. ------------------------------------------------------------------------------ */
 
-static struct plane_box box_join(struct plane_box a, struct plane_box b)
+static struct plane_box plane_box_join(struct plane_box a, struct plane_box b)
 {
     if (a.left == a.right)
         return b;
@@ -52,7 +52,7 @@ static struct large_extent cells_of_row(const struct large_field *f, size_t y)
 }
 
 /* The box of all nonzero cells. */
-static struct plane_box box_of_cells(const struct large_plane *p)
+static struct plane_box plane_box_of_cells(const struct large_plane *p)
 {
     const struct large_field *f = &p->field;
     const struct large_cells *g = &f->gen[f->now];
@@ -61,13 +61,13 @@ static struct plane_box box_of_cells(const struct large_plane *p)
         const struct large_extent e = cells_of_row(f, y);
         const long long row = p->y + (long long)y;
         if (e.first < e.end)
-            box = box_join(box, (struct plane_box){p->x + (long long)e.first, row,
-                                                   p->x + (long long)e.end, row + 1});
+            box = plane_box_join(box, (struct plane_box){p->x + (long long)e.first, row,
+                                                         p->x + (long long)e.end, row + 1});
     }
     return box;
 }
 
-static bool box_is_inside(const struct large_plane *p, struct plane_box b)
+static bool plane_box_is_inside(const struct large_plane *p, struct plane_box b)
 {
     const struct large_field *f = &p->field;
     return b.left >= p->x && b.top >= p->y && b.right <= p->x + (long long)f->width &&
@@ -134,8 +134,9 @@ static int plane_move(struct large_plane *p, struct plane_box b)
 /* Make room for a box besides the nonzero cells. */
 static int plane_make_room(struct large_plane *p, struct plane_box b)
 {
-    return b.left == b.right || box_is_inside(p, b) ? 0
-                                                    : plane_move(p, box_join(box_of_cells(p), b));
+    return b.left == b.right || plane_box_is_inside(p, b)
+               ? 0
+               : plane_move(p, plane_box_join(plane_box_of_cells(p), b));
 }
 
 /* Make room for the next generation. The blocks of the rows are enough to see that there is. */
@@ -149,12 +150,12 @@ static int plane_prepare(struct large_plane *p)
                (g->extent[y].first >= f->columns && g->extent[y].end + f->columns <= f->width);
     if (fits)
         return 0;
-    struct plane_box b = box_of_cells(p);
+    struct plane_box b = plane_box_of_cells(p);
     const long long columns = (long long)f->columns, reach = (long long)f->reach;
     if (b.left == b.right)
         return 0;
     b = (struct plane_box){b.left - columns, b.top - reach, b.right + columns, b.bottom + reach};
-    return box_is_inside(p, b) ? 0 : plane_move(p, b);
+    return plane_box_is_inside(p, b) ? 0 : plane_move(p, b);
 }
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -197,14 +198,14 @@ static unsigned char window_state(const struct life_window *w, size_t x, size_t 
 }
 
 /* The box of a window's nonzero cells. */
-static struct plane_box box_of_window(const struct life_window *w)
+static struct plane_box plane_box_of_window(const struct life_window *w)
 {
     struct plane_box box = {0, 0, 0, 0};
     for (size_t y = 0; y < w->height; y++)
         for (size_t x = 0; x < w->width; x++)
             if (window_state(w, x, y)) {
                 const long long column = w->x + (long long)x, row = w->y + (long long)y;
-                box = box_join(box, (struct plane_box){column, row, column + 1, row + 1});
+                box = plane_box_join(box, (struct plane_box){column, row, column + 1, row + 1});
             }
     return box;
 }
@@ -236,7 +237,7 @@ static int large_plane_put(life *lf, const struct life_window *w)
 {
     struct large_plane *p = lf->state;
     struct large_field *f = &p->field;
-    if (window_check(w) < 0 || plane_make_room(p, box_of_window(w)) < 0)
+    if (window_check(w) < 0 || plane_make_room(p, plane_box_of_window(w)) < 0)
         return -1;
     const struct plane_box b = window_in_field(p, w);
     for (long long y = b.top; y < b.bottom; y++) {
@@ -353,7 +354,7 @@ static int large_plane_population(life *lf, struct life_tally *population)
 
 static int large_plane_bounding_box(life *lf, struct life_box *box)
 {
-    const struct plane_box b = box_of_cells(lf->state);
+    const struct plane_box b = plane_box_of_cells(lf->state);
     if (b.left == b.right)
         return 0;
     *box = (struct life_box){life_number_of(b.left), life_number_of(b.top), life_number_of(b.right),
