@@ -448,7 +448,7 @@ static void large_band(void *bands, size_t part)
 
 enum {
     BANDS_A_THREAD = 4,       /* so that one that waits for a processor has little left */
-    LEAST_OF_BANDS = 1 << 17, /* cells; fewer take less time than waking a thread */
+    LEAST_OF_BANDS = 1 << 19, /* cells; fewer take less than 0.1 ms */
     LEAST_ROWS = 4            /* of a band, in heights of the neighbourhood, which it reads twice */
 };
 
