@@ -221,7 +221,7 @@ static double host_ns(const struct life_job *job)
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
-    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.1 * (2 * range + 1));
+    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.06 * (2 * range + 1));
 }
 
 /* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel

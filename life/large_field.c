@@ -19,6 +19,7 @@
 #include "core/round.h"
 #include "core/thread_pool.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,17 @@ LIFE_VECTORS static void next_of_more(const struct large_decision *d,
                                 alive = stay ? 1 : older, young = state ? alive : birth;
             to[x] = state > 1 ? older : young;
         }
+}
+
+/* Sum eight values, at most 15 each; before[k] is the sum of the first k. The product of eight
+ * bytes and eight ones has the sums of 1 to 8 bytes. */
+static unsigned large_prefix_eight(const unsigned char *value, unsigned char before[8])
+{
+    uint64_t eight;
+    memcpy(&eight, value, sizeof eight);
+    const uint64_t sums = le64toh(eight) * 0x0101010101010101u, less = htole64(sums << 8);
+    memcpy(before, &less, sizeof less);
+    return (unsigned)(sums >> 56);
 }
 
 /* No iteration of the following loop writes what another reads. */

@@ -57,27 +57,41 @@ static unsigned NAME(slide)(const S *from, S *const spare[], size_t window, size
     return terms;
 }
 
-/* Prefix sums: sum[x] of the first x values of a row of n. Only first ... end - 1 are nonzero. */
+/* Prefix sums: sum[x] of the first x values of a row of n. Only first ... end - 1, whole blocks,
+ * are nonzero. */
 static void NAME(prefix)(T *restrict sum, const unsigned char *restrict value, size_t first,
                          size_t end, size_t n)
 {
     T all = 0;
     memset(sum, 0, first * sizeof *sum);
-    for (size_t x = first; x < end; x++) {
-        sum[x] = all;
-        all = (T)(all + value[x]);
+    for (size_t x = first; x < end; x += 8) {
+        unsigned char before[8];
+        const unsigned eight = large_prefix_eight(value + x, before);
+        for (unsigned k = 0; k < 8; k++)
+            sum[x + k] = (T)(all + before[k]);
+        all = (T)(all + eight);
     }
     for (size_t x = end; x <= n; x++)
         sum[x] = all;
 }
 
-/* Add the sums of a run, which begins at first[x] and ends before end[x]. */
+/* Add the sums of a run, which begins at first[x] and ends before end[x]; of two runs. */
 LIFE_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const T *end, T weight,
                                        size_t n)
 {
     for (size_t b = 0; b < n; b += LARGE_BLOCK)
         for (size_t x = b; x < b + LARGE_BLOCK; x++)
             count[x] = (T)(count[x] + (unsigned)weight * (unsigned)(end[x] - first[x]));
+}
+
+LIFE_VECTORS static void NAME(add_two_runs)(T *restrict count, const T *const first[2],
+                                            const T *const end[2], size_t n)
+{
+    const T *const first0 = first[0], *const first1 = first[1], *const end0 = end[0],
+                   *const end1 = end[1];
+    for (size_t b = 0; b < n; b += LARGE_BLOCK)
+        for (size_t x = b; x < b + LARGE_BLOCK; x++)
+            count[x] = (T)(count[x] + end0[x] - first0[x] + end1[x] - first1[x]);
 }
 
 /* Take odd[x] at every second x from `from` on. */
@@ -252,20 +266,30 @@ static void NAME(enter_row)(const struct large_field *f, struct large_work *w, l
      f->torus ? f->stride : f->margin + row.extent.end, f->stride);
 }
 
-/* Add up a list of runs into count[]. */
+/* Add up a list of runs into count[], those of weight 1 in pairs. */
 static void NAME(count_runs)(const struct large_field *f, const struct large_work *w,
                              const struct large_run *run, size_t runs, long y,
                              const struct large_part *p, T *count)
 {
-    const long rows = 2 * (long)f->reach + 1;
+    const long rows = 2 * (long)f->reach + 1, own = (y % rows + rows) % rows;
+    const T *first[2], *end[2];
+    unsigned pending = 0;
     memset(count, 0, p->n * sizeof *count);
     for (size_t i = 0; i < runs; i++) {
-        const size_t at = (size_t)((y + run[i].dy) % rows + rows) % (size_t)rows;
-        const T *sums = (const T *)w->sums + at * w->stride + f->margin + p->first;
-        if (w->row_lives[at])
-            NAME(add_run)
-        (count, sums + run[i].first, sums + run[i].last + 1, (T)run[i].weight, p->n);
+        const long to = own + run[i].dy, at = to < 0 ? to + rows : to < rows ? to : to - rows;
+        const T *sums = (const T *)w->sums + (size_t)at * w->stride + f->margin + p->first;
+        if (!w->row_lives[at])
+            continue;
+        first[pending] = sums + run[i].first;
+        end[pending] = sums + run[i].last + 1;
+        if (run[i].weight != 1)
+            NAME(add_run)(count, first[pending], end[pending], (T)run[i].weight, p->n);
+        else if (pending)
+            NAME(add_two_runs)(count, first, end, p->n);
+        pending = run[i].weight != 1 ? pending : !pending;
     }
+    if (pending)
+        NAME(add_run)(count, first[0], end[0], 1, p->n);
 }
 
 static void NAME(runs_row)(const struct large_field *f, struct large_work *w, long y,
