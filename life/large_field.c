@@ -87,13 +87,13 @@ static void large_row_clear(const struct large_field *f, int gen, size_t y)
     g->extent[y] = (struct large_extent){0, 0};
 }
 
-/* Columns of row y that can become nonzero. */
-static struct large_extent large_extent_reached(const struct large_field *f, size_t y)
+/* Columns of rows first ... end - 1 that can become nonzero. */
+static struct large_extent large_extent_reached(const struct large_field *f, long first, long end)
 {
     struct large_extent e = {0, 0};
     const size_t width = round_up(f->width, LARGE_BLOCK);
-    for (long dy = -(long)f->reach; dy <= (long)f->reach; dy++)
-        e = large_extent_join(e, large_row_at(f, (long)y + dy).extent);
+    for (long y = first - (long)f->reach; y < end + (long)f->reach; y++)
+        e = large_extent_join(e, large_row_at(f, y).extent);
     if (empty_comes_alive(f))
         return (struct large_extent){0, width};
     if (e.first == e.end)
@@ -109,7 +109,7 @@ static struct large_extent large_extent_reached(const struct large_field *f, siz
 /* The part of row y to compute. The remainder of the next generation's row becomes 0. */
 static struct large_part large_row_begin(const struct large_field *f, size_t y)
 {
-    const struct large_extent e = large_extent_reached(f, y), old = f->gen[!f->now].extent[y];
+    const struct large_extent e = f->reached[y / LARGE_ROWS], old = f->gen[!f->now].extent[y];
     const size_t at = y * f->stride + f->margin + e.first;
     if (old.first < e.first || old.end > e.end)
         large_row_clear(f, !f->now, y);
@@ -361,7 +361,8 @@ int large_field_allocate(struct large_field *f, size_t width, size_t height, boo
     f->torus = torus;
     f->stride = stride_of(f, width);
     const double bytes = large_field_bytes(f, width, height);
-    bool works = bytes <= life_host_memory() && (f->no_cells = calloc(f->stride, 1));
+    bool works = bytes <= life_host_memory() && (f->no_cells = calloc(f->stride, 1)) &&
+                 (f->reached = calloc(divide_up(height, LARGE_ROWS), sizeof *f->reached));
     for (int i = 0; i < 2 && works; i++) {
         struct large_cells *g = &f->gen[i];
         g->state = calloc(height * f->stride, 1);
@@ -390,7 +391,9 @@ void large_field_free_cells(struct large_field *f)
         large_work_free(&f->work[i]);
     f->works = 0;
     free(f->no_cells);
+    free(f->reached);
     f->no_cells = NULL;
+    f->reached = NULL;
 }
 
 void large_field_close(struct large_field *f)
@@ -539,6 +542,11 @@ static void large_decide(struct large_field *f, bool odd)
     d->plus = d->inverted ? (unsigned)f->total + 1 : 0;
 }
 
+static size_t large_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, double done),
                      void *arg)
 {
@@ -549,6 +557,9 @@ int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, dou
     for (size_t y = next->top; y < next->bottom; y++)
         if (y < first || y >= end)
             large_row_clear(f, !f->now, y);
+    for (size_t i = first / LARGE_ROWS; i * LARGE_ROWS < end; i++)
+        f->reached[i] = large_extent_reached(f, (long)(i * LARGE_ROWS),
+                                             (long)large_smaller(f->height, (i + 1) * LARGE_ROWS));
     const size_t width = widest_of(f), rows = LARGE_CELLS_A_REPORT / width + 1;
     for (size_t y = first; y < end; y += rows) {
         if (y > first && tell(arg, (double)(y - first) / (double)(end - first)) < 0) {

@@ -23,6 +23,7 @@
 
 enum {
     LARGE_BLOCK = 64,              /* cells */
+    LARGE_ROWS = 16,               /* that compute the same columns */
     LARGE_TERMS = 12,              /* summands of a window of up to 1,001 columns */
     LARGE_CELLS_A_REPORT = 1 << 24 /* computed between two reports of progress */
 };
@@ -72,8 +73,9 @@ struct large_field {
     bool torus;
     unsigned parity; /* column + row of the cell that is cell 0,0 here, if cells have a parity */
     size_t width, height, margin, stride;
-    unsigned char *no_cells;   /* a row of dead cells */
-    struct large_cells gen[2]; /* present and next generation: gen[now], gen[!now] */
+    unsigned char *no_cells;      /* a row of dead cells */
+    struct large_extent *reached; /* columns to compute, for each LARGE_ROWS rows */
+    struct large_cells gen[2];    /* present and next generation: gen[now], gen[!now] */
     int now;
     struct large_decision decision; /* of the generation that is computed */
     struct large_work *work;        /* of each band */

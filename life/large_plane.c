@@ -114,6 +114,7 @@ static int plane_move(struct large_plane *p, struct plane_box b)
                            b.right - b.left, b.bottom - b.top, bytes / 1e6, p->memory / 1e6);
     memset(next.gen, 0, sizeof next.gen);
     next.no_cells = NULL;
+    next.reached = NULL;
     next.work = NULL;
     next.works = 0;
     next.parity = (unsigned)(b.left - across + b.top - down) & 1;
