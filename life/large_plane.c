@@ -74,17 +74,20 @@ static bool plane_box_is_inside(const struct large_plane *p, struct plane_box b)
            b.bottom <= p->y + (long long)f->height;
 }
 
-/* Copy all nonzero rows to a larger field, which is dx columns and dy rows before. */
-static void copy_rows(const struct large_field *from, struct large_field *to, size_t dx, size_t dy)
+/* Copy all nonzero rows to another field, dx columns to the right and dy rows down, which may be
+ * negative. */
+static void copy_rows(const struct large_field *from, struct large_field *to, long long dx,
+                      long long dy)
 {
     const struct large_cells *g = &from->gen[from->now];
     for (size_t y = g->top; y < g->bottom; y++) {
         const struct large_extent e = cells_of_row(from, y);
         if (e.first == e.end)
             continue;
-        memcpy(large_field_row(to, to->now, y + dy) + e.first + dx,
+        const size_t row = (size_t)((long long)y + dy), first = (size_t)((long long)e.first + dx);
+        memcpy(large_field_row(to, to->now, row) + first,
                large_field_row(from, from->now, y) + e.first, e.end - e.first);
-        large_field_written(to, y + dy);
+        large_field_written(to, row);
     }
 }
 
@@ -108,9 +111,9 @@ static int plane_move(struct large_plane *p, struct plane_box b)
     const double bytes = large_field_bytes(f, (size_t)width, (size_t)height);
     if (bytes > p->memory)
         return clerror_set(ENOMEM,
-                           "life: under Larger than Life the plane is a byte a cell around all "
-                           "live cells, here %lld x %lld, which needs %.4g MB, and the limit is "
-                           "%.4g MB",
+                           "life: under Larger than Life a plane has memory for the rectangle "
+                           "around all live cells, here %lld x %lld; this needs %.4g MB, and the "
+                           "limit is %.4g MB",
                            b.right - b.left, b.bottom - b.top, bytes / 1e6, p->memory / 1e6);
     memset(next.gen, 0, sizeof next.gen);
     next.no_cells = NULL;
@@ -123,7 +126,7 @@ static int plane_move(struct large_plane *p, struct plane_box b)
         free(next.work);
         return -1;
     }
-    copy_rows(f, &next, (size_t)(p->x - (b.left - across)), (size_t)(p->y - (b.top - down)));
+    copy_rows(f, &next, p->x - (b.left - across), p->y - (b.top - down));
     large_field_free_cells(f);
     free(f->work);
     *f = next;
@@ -140,7 +143,8 @@ static int plane_make_room(struct large_plane *p, struct plane_box b)
                : plane_move(p, plane_box_join(plane_box_of_cells(p), b));
 }
 
-/* Make room for the next generation. The blocks of the rows are enough to see that there is. */
+/* Make room for the next generation. In most generations the rows' blocks show that there is room,
+ * which takes less time than their cells. */
 static int plane_prepare(struct large_plane *p)
 {
     const struct large_field *f = &p->field;
@@ -375,8 +379,8 @@ struct plane_squares {
 /* Index of the square that has a cell, `from` the first of n; n: none. */
 static size_t square_of(long long cell, long long from, unsigned zoom, size_t n)
 {
-    const long long i = cell < from ? -1 : (cell - from) >> zoom;
-    return i < 0 || (size_t)i >= n ? n : (size_t)i;
+    const uint64_t i = ((uint64_t)cell - (uint64_t)from) >> zoom;
+    return cell < from || i >= n ? n : (size_t)i;
 }
 
 static int add_squares(void *to, long long x, long long y, uint64_t n, unsigned state)

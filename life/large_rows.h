@@ -75,7 +75,7 @@ static void NAME(prefix)(T *restrict sum, const unsigned char *restrict value, s
         sum[x] = all;
 }
 
-/* Add the sums of a run, which begins at first[x] and ends before end[x]; of two runs. */
+/* Add the sums of a run that begins at first[x] and ends before end[x]. */
 LIFE_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const T *end, T weight,
                                        size_t n)
 {
@@ -84,6 +84,7 @@ LIFE_VECTORS static void NAME(add_run)(T *restrict count, const T *first, const 
             count[x] = (T)(count[x] + (unsigned)weight * (unsigned)(end[x] - first[x]));
 }
 
+/* Add the sums of two runs of weight 1. */
 LIFE_VECTORS static void NAME(add_two_runs)(T *restrict count, const T *const first[2],
                                             const T *const end[2], size_t n)
 {
@@ -266,7 +267,7 @@ static void NAME(enter_row)(const struct large_field *f, struct large_work *w, l
      f->torus ? f->stride : f->margin + row.extent.end, f->stride);
 }
 
-/* Add up a list of runs into count[], those of weight 1 in pairs. */
+/* Add up a list of runs into count[]; runs of weight 1 in pairs. */
 static void NAME(count_runs)(const struct large_field *f, const struct large_work *w,
                              const struct large_run *run, size_t runs, long y,
                              const struct large_part *p, T *count)
