@@ -291,18 +291,19 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
                  "stop when the cells repeat one of the last 64 generations; report the period"),
         CLI_CHOICE(
             0, "engine", "NAME", &job->engine, engines,
-            "engine: {}; hashlife and sparse compute on an unbounded plane; auto selects one of these two for a pattern without a grid, unless an option needs a grid; otherwise packed"),
+            "engine: {}; hashlife and sparse compute on an unbounded plane; auto selects one of these two for a pattern without a grid, or reference under Larger than Life, unless an option needs a grid; otherwise packed"),
         CLI_STRING(
             0, "shape", "WORDS", &job->shape,
             "launch shape of the packed kernels, as words KEY=NUMBER (default: the device's entry of 'stdcl tune')"),
         CLI_PARSED(
             0, "memory", "SIZE", &job->memory, read_memory,
-            "memory limit of hashlife's tree or sparse's tiles, such as 500M or 2G (default: half of the machine's memory)"),
-        CLI_U64(0, "threads", "N", &job->threads, 1, 64,
-                "threads of hashlife (default: one per processor)"),
+            "memory limit of hashlife's tree, sparse's tiles or a plane of Larger than Life, such as 500M or 2G (default: half of the machine's memory)"),
+        CLI_U64(
+            0, "threads", "N", &job->threads, 1, 64,
+            "threads of hashlife, or of a plane of Larger than Life (default: one per processor)"),
         CLI_U64(
             0, "step", "N", &job->step, 1, UINT64_MAX,
-            "hashlife, sparse: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),
+            "unbounded planes: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),
         CLI_FLAG(0, "compare", &job->compare, "comparison of all engines on the same cells"),
         CLI_GROUP("Census and sweep"),
         CLI_U64(
@@ -439,7 +440,7 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_choice_end(job)) != CLI_DONE)
         return status;
-    if (life_job_plane_engine(job->engine))
+    if (life_job_plane_engine(job->engine) || job->host_plane)
         return life_plane_run(job);
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;

@@ -17,12 +17,12 @@
 void life_balance_begin(struct life_job *job)
 {
     cli_balance_begin(&job->balance.clock, job->seconds);
-    job->balance.generation = life_generation(job->engine_of_run);
+    job->balance.generation = life_job_done(job);
 }
 
 int life_balance_visit(struct life_job *job)
 {
-    const uint64_t now = life_generation(job->engine_of_run);
+    const uint64_t now = life_job_done(job);
     double weight;
     if (world_size(cli_world) == 1 || now >= job->generations)
         return CLI_DONE;

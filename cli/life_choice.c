@@ -176,7 +176,7 @@ static int choose_grid(struct life_job *job, const char *why)
     return CLI_DONE;
 }
 
-/* A rule with a larger neighbourhood runs on a grid with room, unless it has B0. */
+/* A rule that no engine has on a plane runs on a grid with room, unless it has B0. */
 static int choose_grid_for_rule(struct life_job *job)
 {
     const char *why = cli_reason(); /* once: reading the message clears it */
@@ -185,9 +185,16 @@ static int choose_grid_for_rule(struct life_job *job)
     return choose_grid(job, "no engine has an unbounded plane under this rule");
 }
 
-/* Choose HashLife or sparse. Macrocell files, which are trees, and --threads need HashLife. */
+/* Choose HashLife or sparse, or plain C for Larger than Life. Macrocell files, which are trees, and
+ * --threads need HashLife. */
 static void choose_plane(struct life_job *job)
 {
+    if (!plane_has_rule(job, LIFE_HASHLIFE)) {
+        job->engine = LIFE_REFERENCE;
+        job->host_plane = true;
+        job->choice = "the pattern has no grid and runs on an unbounded plane in plain C";
+        return;
+    }
     const bool both = plane_has_rule(job, LIFE_SPARSE) && !job->plane.squares.n && !job->threads;
     job->race.open = both && !job->on_device;
     job->engine = job->on_device ? LIFE_SPARSE : LIFE_HASHLIFE;
@@ -214,7 +221,7 @@ static double host_ns(const struct life_job *job)
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
-    return bytes * (rule_has_square(job->rule) ? 0.5 : 0.1 * (2 * range + 1));
+    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.06 * (2 * range + 1));
 }
 
 /* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel
@@ -238,6 +245,13 @@ static bool run_is_small(const struct life_job *job)
            world_size(cli_world) == 1 && seconds <= SMALL_SECONDS;
 }
 
+/* True if plain C, with vectors and threads, computes the rule faster than a kernel on CPUs. */
+static bool host_is_faster(const struct life_job *job)
+{
+    return !job->transitions && life_rule_range(job->rule) > 1 && !stdgpu &&
+           world_size(cli_world) == 1 && life_job_has_engine(job, LIFE_REFERENCE);
+}
+
 void life_choice_small(struct life_job *job)
 {
     if (!job->any_engine || job->engine != LIFE_PACKED)
@@ -246,6 +260,8 @@ void life_choice_small(struct life_job *job)
         choose_host(job, "no kernel has the rule");
     else if (run_is_small(job))
         choose_host(job, "few cells and generations: compiling a kernel takes longer");
+    else if (host_is_faster(job))
+        choose_host(job, "plain C is faster than a kernel on CPUs under Larger than Life");
 }
 
 int life_choice_end(struct life_job *job)

@@ -168,7 +168,7 @@ static void warn_of_edge(const struct life_job *job, const char *met)
 
 int life_edge_look(struct life_job *job)
 {
-    const uint64_t now = life_generation(job->engine_of_run);
+    const uint64_t now = life_job_done(job);
     uint64_t margin;
     if (!job->edge.watched || now < job->edge.next)
         return CLI_DONE;
@@ -197,7 +197,7 @@ int life_edge_open(struct life_job *job)
 
 uint64_t life_edge_batch(const struct life_job *job, uint64_t n)
 {
-    const uint64_t left = job->edge.next - life_generation(job->engine_of_run);
+    const uint64_t left = job->edge.next - life_job_done(job);
     return job->edge.watched && left < n ? left : n;
 }
 

@@ -304,25 +304,11 @@ bool life_job_has_engine(const struct life_job *job, enum life_engine engine)
     return life_choose(&options, NULL) >= 0;
 }
 
-/* A grid counts generations from 0. From an odd generation of the file on, the two rules of A|B
- * have the order B|A. False if there is nothing to exchange. */
-static bool exchange_rules(const struct life_job *job, char exchanged[LIFE_RULE_TEXT])
-{
-    const char *bar = job->transitions ? NULL : strchr(job->rule, '|');
-    if (!bar || job->started % 2 == 0)
-        return false;
-    snprintf(exchanged, LIFE_RULE_TEXT, "%s|%.*s", bar + 1, (int)(bar - job->rule), job->rule);
-    return true;
-}
-
 life *life_job_create(struct life_job *job, enum life_engine engine)
 {
-    char exchanged[LIFE_RULE_TEXT];
     struct life_options options = grid_engine_options(job, engine);
     options.progress = life_job_progress;
     options.arg = job;
-    if (exchange_rules(job, exchanged))
-        options.rule = exchanged;
     return life_create(&options);
 }
 
@@ -332,6 +318,7 @@ int life_job_fill(const struct life_job *job, life *lf)
     long long x, y;
     if (job->soup && life_soup(lf, job->density, job->seed) < 0)
         return life_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
+    life_set_generation(lf, job->started); /* a soup has reset it */
     if (!p->word)
         return CLI_DONE;
     life_job_corner(job, &x, &y);

@@ -90,6 +90,7 @@ struct life_job {
     const char *choice;            /* reason for the engine */
     bool any_engine;               /* no option selects an engine or a device */
     const char *on_device;         /* reason for an engine on devices; NULL: none */
+    bool host_plane;               /* the engine is `reference`, and its plane unbounded */
     char rule[LIFE_RULE_TEXT];     /* B3/S23 */
     int states;                    /* states of a cell under the rule */
     life_transitions *transitions; /* transition table, for a rule file */
@@ -158,7 +159,7 @@ static inline bool life_job_has_states(const struct life_job *job)
     return job->states > 2 || job->transitions;
 }
 
-/* True for the engines of unbounded planes. */
+/* True for the engines that have only unbounded planes. */
 static inline bool life_job_plane_engine(int engine)
 {
     return engine == LIFE_HASHLIFE || engine == LIFE_SPARSE;

@@ -77,8 +77,7 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
     if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || !cli_ranks_first())
         return CLI_DONE;
-    const double row[2] = {(double)(job->epoch + job->started + sample->generation),
-                           (double)sample->population};
+    const double row[2] = {(double)(job->epoch + sample->generation), (double)sample->population};
     csv_row(&job->table, row); /* csv_close reports a failure */
     return CLI_DONE;
 }

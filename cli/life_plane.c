@@ -216,9 +216,9 @@ static bool has_growing_steps(const struct life_job *job)
 /* Adapt the length of the next batch to the duration of this one of n generations. */
 static void adapt_batch(struct plane *p, uint64_t n, double took)
 {
-    const double visit = life_engine_of(p->job->engine_of_run) == LIFE_SPARSE
-                             ? cli_window_seconds(&p->job->window, SPARSE_SECONDS)
-                             : TREE_SECONDS;
+    const double visit = life_engine_of(p->job->engine_of_run) == LIFE_HASHLIFE
+                             ? TREE_SECONDS
+                             : cli_window_seconds(&p->job->window, SPARSE_SECONDS);
     if (n == p->batch && took < visit / 2 && n <= UINT64_MAX / 4)
         p->batch *= 2;
     else if (took > 2 * visit && p->batch > 1)
@@ -408,7 +408,7 @@ static int write_plane_text(const struct plane *p, struct cli_output *o)
     if (status != CLI_DONE)
         return status;
     pattern.runs = &runs;
-    source.tree = life_squares_tree(p->job);
+    source.tree = p->job->host_plane ? p->job->engine_of_run : life_squares_tree(p->job);
     const int written = source.tree ? life_pattern_write(o->file, &pattern, NULL) : -1;
     life_squares_tree_free(p->job, source.tree);
     return cli_output_end(o, written, &p->job->interrupted);
@@ -440,9 +440,10 @@ static json_t *json_of_engine(life *e)
 {
     const struct life_statistics of = life_statistics_of(e);
     const json_int_t bytes = (json_int_t)life_device_bytes(e);
-    return life_engine_of(e) == LIFE_HASHLIFE
-               ? json_pack("{s:I, s:I}", "tree_bytes", bytes, "collections",
-                           (json_int_t)of.collections)
+    return life_engine_of(e) == LIFE_HASHLIFE ? json_pack("{s:I, s:I}", "tree_bytes", bytes,
+                                                          "collections", (json_int_t)of.collections)
+           : life_engine_of(e) == LIFE_REFERENCE
+               ? json_pack("{s:I}", "cell_bytes", bytes)
                : json_pack("{s:I, s:I, s:o}", "tile_bytes", bytes, "tiles", (json_int_t)of.tiles,
                            "tiles_computed", json_count(of.tiles_computed));
 }
@@ -479,6 +480,8 @@ static void report_engine(life *e, FILE *fp)
     if (life_engine_of(e) == LIFE_SPARSE)
         fprintf(fp, "%-14s%" PRIu64 ", %" PRIu64 " tile steps of up to eight generations; %s\n",
                 "tiles", of.tiles, of.tiles_computed, bytes);
+    else if (life_engine_of(e) == LIFE_REFERENCE)
+        fprintf(fp, "%-14s%s\n", "cells", bytes);
     else if (of.collections)
         fprintf(fp, "%-14s%s, rebuilt %" PRIu64 " times\n", "tree", bytes, of.collections);
     else

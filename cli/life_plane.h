@@ -19,13 +19,13 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
 int life_plane_run(struct life_job *job);
 
 /* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file; copy all
- * cells of `sparse` to the empty `tree`. -1 with clerror(). */
-int life_squares_copy(life *sparse, life *tree);
+ * cells of a plane to an empty one. -1 with clerror(). */
+int life_squares_copy(life *from, life *to);
 int life_squares_copy_tree(life *from, life *to); /* HashLife to an empty HashLife */
 int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 
-/* HashLife's tree with the cells of the run: the engine of the run, or a temporary one for sparse;
+/* HashLife's tree with the cells of the run: the engine of the run, or a temporary one;
  * NULL with clerror(). Free it by the second function. */
 life *life_squares_tree(struct life_job *job);
 void life_squares_tree_free(const struct life_job *job, life *tree);
@@ -59,7 +59,13 @@ static inline double life_race_clock(enum life_engine engine)
 /* Current generation, without the epoch. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return (life_job_unbounded(job) ? 0 : job->started) + life_generation(job->engine_of_run);
+    return life_generation(job->engine_of_run);
+}
+
+/* Generations of the run up to now. */
+static inline uint64_t life_job_done(const struct life_job *job)
+{
+    return life_generation(job->engine_of_run) - job->started;
 }
 
 /* Current generation, counted from 0; and a generation of the run in decimal. */

@@ -20,7 +20,7 @@
 
 static double updates_per_s(const struct life_job *job)
 {
-    const double done = (double)life_generation(job->engine_of_run);
+    const double done = (double)life_job_done(job);
     return job->seconds > 0
                ? done * (double)job->size.width * (double)job->size.height / job->seconds
                : 0;
@@ -33,9 +33,8 @@ static int life_report_json(const struct life_job *job, const char *device, uint
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life",
         "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
         job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height,
-        "bounds", life_job_bounds(job), "generations",
-        (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population,
-        "seconds", cli_json_real(job->seconds), "cell_updates_per_s",
+        "bounds", life_job_bounds(job), "generations", (json_int_t)life_job_done(job), "population",
+        (json_int_t)population, "seconds", cli_json_real(job->seconds), "cell_updates_per_s",
         cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
         job->edge.was_met
@@ -50,7 +49,7 @@ static int life_report_json(const struct life_job *job, const char *device, uint
 static void report_period(const struct life_job *job, FILE *fp)
 {
     char at[LIFE_GENERATION_TEXT];
-    life_job_generation_text(job, job->started + job->period_generation, at);
+    life_job_generation_text(job, job->period_generation, at);
     if (job->period == 1)
         fprintf(fp, "%-14sno change from generation %s\n", "stable", at);
     else if (job->period)
@@ -79,8 +78,7 @@ static void life_report_text(const struct life_job *job, const char *device, uin
         fprintf(fp, ", from %s\n", job->input);
     else
         fprintf(fp, ", soup with seed %llu\n", (unsigned long long)job->seed);
-    fprintf(fp, "%-14s%llu", "generations",
-            (unsigned long long)life_generation(job->engine_of_run));
+    fprintf(fp, "%-14s%llu", "generations", (unsigned long long)life_job_done(job));
     if (job->started || job->epoch)
         fprintf(fp, ", from %s to %s", life_job_generation_text(job, job->started, from),
                 life_job_generation_text(job, life_job_generation(job), to));
@@ -93,8 +91,8 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     cli_outputs_report(&job->outputs, fp);
     cli_figures_report(&job->figures, REPORT_INDENT, fp);
     if (job->interrupted)
-        cli_interrupt_report(life_generation(job->engine_of_run),
-                             has_known_end(job) ? job->generations : 0, "generations", fp);
+        cli_interrupt_report(life_job_done(job), has_known_end(job) ? job->generations : 0,
+                             "generations", fp);
 }
 
 static void life_report_lines(const struct life_job *job, const char *device, uint64_t population,

@@ -35,7 +35,7 @@ static uint64_t next_frame_generation(const struct life_job *job)
 
 static void begin_phase(struct life_job *job, uint64_t generations)
 {
-    job->doing.from = (double)life_generation(job->engine_of_run);
+    job->doing.from = (double)life_job_done(job);
     job->doing.to = job->doing.from + (double)generations;
     job->doing.began = seconds_now();
 }
@@ -43,7 +43,7 @@ static void begin_phase(struct life_job *job, uint64_t generations)
 static int write_due_frames(struct life_job *job)
 {
     while (job->outputs.frames_done < job->outputs.frames &&
-           next_frame_generation(job) <= life_generation(job->engine_of_run)) {
+           next_frame_generation(job) <= life_job_done(job)) {
         const int status = life_output_frame(job);
         if (status != CLI_DONE)
             return status;
@@ -191,10 +191,10 @@ static int run_generations(struct life_job *job)
         const double start = seconds_now();
         status = step_timed(job, n);
         const double took = seconds_now() - start;
-        at = life_generation(job->engine_of_run);
+        at = life_job_done(job);
         if (status == CLI_DONE)
             status = visit_after_batch(job, at);
-        at = life_generation(job->engine_of_run); /* a viewer may have gone back */
+        at = life_job_done(job); /* a viewer may have gone back */
         begin_phase(job, 0);
         life_job_progress(job, 0);
         batch = next_batch_length(batch, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));

@@ -120,9 +120,22 @@ static int copy_tile(void *tree, long long x, long long y, const uint64_t row[48
     return life_put(tree, x, y, &(struct life_cells){48, 48, 1, copy});
 }
 
-int life_squares_copy(life *sparse, life *tree)
+static int copy_run(void *to, long long x, long long y, uint64_t n, unsigned state)
 {
-    return life_walk_tiles(sparse, copy_tile, tree);
+    unsigned char states[256];
+    int status = 0;
+    memset(states, (int)state, sizeof states);
+    for (uint64_t some; n && status == 0; n -= some, x += (long long)some) {
+        some = n < sizeof states ? n : sizeof states;
+        status = life_put_states(to, x, y, (size_t)some, 1, states);
+    }
+    return status;
+}
+
+int life_squares_copy(life *from, life *to)
+{
+    return life_engine_of(from) == LIFE_SPARSE ? life_walk_tiles(from, copy_tile, to)
+                                               : life_walk_runs(from, copy_run, to);
 }
 
 /* The tree to fill, and the square added last. */
@@ -162,8 +175,13 @@ life *life_squares_tree(struct life_job *job)
 {
     if (life_engine_of(job->engine_of_run) == LIFE_HASHLIFE)
         return job->engine_of_run;
-    life *tree = life_create(&(struct life_options){
-        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = job->rule, .threads = 1});
+    char rule[20] = "B3/S23"; /* Larger than Life: a rule of equal states */
+    if (job->states > 2)
+        snprintf(rule, sizeof rule, "23/3/%d", job->states);
+    life *tree = life_create(&(struct life_options){.engine = LIFE_HASHLIFE,
+                                                    .bounds = LIFE_UNBOUNDED,
+                                                    .rule = job->host_plane ? rule : job->rule,
+                                                    .threads = 1});
     if (tree && life_squares_copy(job->engine_of_run, tree) == 0)
         return tree;
     life_free(tree);

@@ -77,6 +77,10 @@ struct life_backend {
                    uint64_t *count);
     int (*population)(life *lf, struct life_tally *population);
     int (*bounding_box)(life *lf, struct life_box *box);
+    /* life_walk_runs; NULL: ENOTSUP */
+    int (*runs)(life *lf,
+                int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
+                void *arg);
     size_t (*bytes)(const life *lf); /* life_device_bytes; NULL: lf->device_bytes */
     struct life_statistics (*statistics)(const life *lf);
 };
@@ -85,8 +89,8 @@ struct life_backend {
 
 enum life_devices_used { LIFE_HOST, LIFE_ONE_DEVICE, LIFE_ALL_DEVICES };
 
-/* Rules that turn an empty neighbourhood alive (B0): all; those with two states by a table, by
- * inverting cells; none. */
+/* Rules that turn an empty neighbourhood alive (B0): all; by inverting cells, rules of two states
+ * by a table or by sums; none. */
 enum life_b0 { LIFE_B0_ANY, LIFE_B0_INVERTED, LIFE_B0_NONE };
 
 struct life_engine_row {

@@ -11,7 +11,7 @@
 
 extern const struct life_backend life_packed_backend, life_topology_backend, life_bitplanes_backend,
     life_bytes_backend, life_padded_backend, life_reference_backend, life_large_host_backend,
-    life_hashlife_backend, life_sparse_backend;
+    life_large_plane_backend, life_hashlife_backend, life_sparse_backend;
 
 #define ON(x) (1u << LIFE_##x)
 enum {
@@ -44,6 +44,8 @@ static const struct life_engine_row engines[] = {
      "plain C, a byte a cell, by sums of rows"},
     {LIFE_REFERENCE, &life_reference_backend, GRIDS, ALL | PAIRS, 256, LIFE_B0_ANY, LIFE_HOST, false,
      "plain C, a byte a cell"},
+    {LIFE_REFERENCE, &life_large_plane_backend, PLANES, SUMS, 256, LIFE_B0_INVERTED, LIFE_HOST, false,
+     "plain C, a byte a cell around the live cells, by sums of rows"},
     {LIFE_HASHLIFE, &life_hashlife_backend, PLANES, TREES | PAIRS, 256, LIFE_B0_INVERTED, LIFE_HOST, false,
      "a quadtree of distinct squares"},
     {LIFE_SPARSE, &life_sparse_backend, PLANES, TABLES, 2, LIFE_B0_NONE, LIFE_ONE_DEVICE, false,
@@ -64,9 +66,10 @@ static enum absent absent_of(const struct life_engine_row *row, enum life_bounds
 {
     if (!(row->bounds >> bounds & 1))
         return BOUNDS;
-    if (rule->b0 &&
-        (row->b0 == LIFE_B0_NONE ||
-         (row->b0 == LIFE_B0_INVERTED && (rule->states > 2 || rule->row->form != LIFE_FORM_TABLE))))
+    if (rule->b0 && (row->b0 == LIFE_B0_NONE ||
+                     (row->b0 == LIFE_B0_INVERTED &&
+                      (rule->states > 2 ||
+                       (rule->row->form != LIFE_FORM_TABLE && rule->row->form != LIFE_FORM_SUMS)))))
         return B0;
     if (!(row->forms >> rule->row->form & 1))
         return FORM;

@@ -118,6 +118,8 @@ int hash_density(life *lf, long long x, long long y, size_t width, size_t height
                  uint64_t *live);
 int hash_population(life *lf, struct life_tally *population);
 int hash_bounding_box(life *lf, struct life_box *box);
+int hash_runs(life *lf, int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
+              void *arg);
 
 /* Double the plane around its middle. Fails with h->error set. */
 int hash_grow(struct hashlife *h);

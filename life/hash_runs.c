@@ -7,8 +7,6 @@
  */
 #include "life/hash_nodes.h"
 
-#include "core/handle.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,15 +104,9 @@ static int runs_of_strip(struct run_walk *w, int level, const struct strip *stri
     return status;
 }
 
-int life_walk_runs(life *lf,
-                   int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
-                   void *arg)
+int hash_runs(life *lf, int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
+              void *arg)
 {
-    if (no_handle(lf, __func__))
-        return -1;
-    if (lf->engine != LIFE_HASHLIFE)
-        return clerror_set(ENOTSUP, "life_walk_runs: the engine %s has no quadtree; use hashlife",
-                           life_engine_name(lf->engine));
     const struct hashlife *h = lf->state;
     struct run_walk w = {.h = h, .run = run, .arg = arg};
     const wide corner = -((wide)1 << (h->level - 1));

@@ -194,6 +194,7 @@ const struct life_backend life_hashlife_backend = {
     .density = hash_density,
     .population = hash_population,
     .bounding_box = hash_bounding_box,
+    .runs = hash_runs,
     .bytes = hashlife_bytes,
     .statistics = hashlife_statistics,
 };

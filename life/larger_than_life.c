@@ -253,7 +253,7 @@ static const struct bytes_method large_bytes = {.choose = large_choose,
 
 const struct life_family_row life_large_family = {.kind = "Larger than Life",
                                                   .form = LIFE_FORM_SUMS,
-                                                  .bounds = LIFE_ON_FLAT,
+                                                  .bounds = LIFE_ON_FLAT | 1 << LIFE_UNBOUNDED,
                                                   .parse = large_parse,
                                                   .reference = large_reference,
                                                   .bytes = &large_bytes};

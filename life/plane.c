@@ -153,6 +153,19 @@ int life_bounding_box(life *lf, struct life_box *box)
 
 /* ---- Unbounded planes. ----------------------------------------------------------------------- */
 
+int life_walk_runs(life *lf,
+                   int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
+                   void *arg)
+{
+    if (no_handle(lf, __func__))
+        return -1;
+    return lf->backend->runs
+               ? lf->backend->runs(lf, run, arg)
+               : clerror_set(ENOTSUP,
+                             "life_walk_runs: the engine %s has no rows of a plane; use hashlife",
+                             life_engine_name(lf->engine));
+}
+
 int life_get_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
     enum { MOST_ZOOM = 60 };

@@ -8,6 +8,7 @@
 #include "deep.h"
 
 #include <jansson.h>
+#include <stdcl.h>
 #include <stdcl/view.h>
 #include <math.h>
 #include <pty.h>
@@ -482,7 +483,14 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1 -n 8");
     check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle -n 8");
     check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 300 -n 8000");
-    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T400 -n 8000");
+    check_choice("packed", "a byte a cell",
+                 "--engine packed --rule R2,C0,M1,S3..8,B5..9,NM:T400 -n 8");
+    check_choice(stdgpu ? "packed" : "reference", stdgpu ? "a byte a cell" : "faster than a kernel",
+                 "--rule R2,C0,M1,S3..8,B5..9,NM:T800 -n 8000");
+    check_choice("reference", "unbounded plane in plain C",
+                 "-p free.rle --rule R2,C0,M1,S3..8,B5..9,NM -n 8");
+    check_choice("reference", "selected by",
+                 "-p free.rle --engine reference --rule R2,C0,M1,S3..8,B5..9,NM -n 8");
     check_choice("packed", "random cells", "--seed 4 -n 8000");
     check_choice("packed", "random cells", "-p free.rle --soup -n 8000");
     check_choice("reference", "selected by", "-p free.rle --engine reference -n 8");
@@ -586,9 +594,10 @@ static void life_command_larger_than_life_as_golly(void **unused)
     put_text(in_folder("large.rle"), pattern);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (int later = 0; later < 2; later++) {
-            snprintf(options, sizeof options, "%s --rule '%s' -n %d --engine reference",
-                     in_folder("large.rle"), known[i].rule, 4 + later);
+            snprintf(options, sizeof options, "%s --rule '%s' -n %d", in_folder("large.rle"),
+                     known[i].rule, 4 + later);
             json_t *r = life_report(options);
+            assert_string_equal(json_string_value(json_object_get(r, "bounds")), "none");
             if (life_number(r, "population") != known[i].population[later])
                 fail_msg("%s: generation %d has a population of %lld, not %d", known[i].rule,
                          4 + later, (long long)life_number(r, "population"),
@@ -617,7 +626,7 @@ static void life_command_identifies_pattern(void **unused)
     expect_life_refused(2, "that identify uses is unbounded; give --rule without a grid",
                         "identify ship.rle --rule B3/S23:T100");
     expect_life_refused(2, "identify and -o cannot be combined", "identify ship.rle -o a.rle");
-    expect_life_refused(2, "the engine hashlife does not compute; such rules need a grid",
+    expect_life_refused(2, "which the engine hashlife does not compute",
                         "identify ship.rle --rule R2,C0,S2,B3,N+");
     expect_life_refused(2, "identify needs at least one generation", "identify ship.rle -n 0");
     expect_life_refused(2, "identify and --device cannot be combined",
@@ -1005,24 +1014,38 @@ static void life_command_runs_larger_than_life(void **unused)
     (void)unused;
     put_text(in_folder("large.rle"),
              "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
-    json_t *r =
-        life_report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose
-                                              most distant rows are 123 cells away */
+    /* grows by 9 cells a generation, here on a grid of 256; its last rows are 123 cells away */
+    json_t *r = life_report("-p large.rle -n 13 --engine reference");
     assert_string_equal(json_string_value(json_object_get(r, "rule")),
                         "R9,C0,M1,S0..361,B1..361,NM");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 243 * 243);
     assert_int_equal(json_integer_value(json_object_get(r, "edge_generation")), 13);
     json_decref(r);
-    r = life_report("-p large.rle -n 12");
+    r = life_report("-p large.rle -n 12 --engine reference");
     assert_true(json_is_null(json_object_get(r, "edge_generation")));
     json_decref(r);
+    /* without a grid, with files: the second run continues the first */
+    r = life_report("-p large.rle -n 20 -o half.rle -o half.mc -o half.png");
+    assert_int_equal(json_integer_value(json_object_get(r, "population")), 369 * 369);
+    assert_true(json_integer_value(json_object_get(r, "cell_bytes")) > 2 * 369 * 369);
+    json_t *box = json_object_get(r, "box");
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(json_integer_value(json_array_get(box, i)), i < 2 ? -184 : 185);
+    json_decref(r);
+    for (int i = 0; i < 2; i++) {
+        r = life_report(i ? "-p half.mc -n 5 -o whole.lif" : "-p half.rle -n 5 -o whole.csv");
+        assert_int_equal(json_integer_value(json_object_get(r, "generation")), 25);
+        assert_int_equal(json_integer_value(json_object_get(r, "population")), 459 * 459);
+        json_decref(r);
+    }
+    expect_life_refused(1, "the limit is 1.049 MB", "-p large.rle -n 200 --memory 1M");
     expect_life_refused(2, "is Larger than Life, which the engine hashlife does not compute",
                         "-p large.rle --engine hashlife");
     expect_life_refused(2, "at least 10 cells, twice the range",
                         "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
     expect_life_refused(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
     expect_life_refused(2, "(B0) an empty plane becomes alive",
-                        "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
+                        "-p large.rle --rule R5,C3,M1,S34..58,B0..45,NM");
 }
 
 /* One infinite side: populations at generation 110 are those of bgolly 3.3. */
@@ -1191,6 +1214,39 @@ static void life_command_alternates_rules(void **unused)
         load_life_file("next.rle", text, sizeof text);
         assert_non_null(strstr(text, "rule = B3/S23|B2/S\n"));
         assert_non_null(strstr(text, odd ? "Gen=12\n" : "Gen=11\n"));
+    }
+}
+
+/* Larger than Life with B0 stores cells inverted in odd generations. A run that a file of an odd
+ * generation interrupts ends as the run of one piece, on a plane and on grids; bgolly 5 has these
+ * populations. */
+static void life_command_continues_inverted_cells(void **unused)
+{
+    static const char *const bounds[] = {"", ":T40,40", ":T40,40"};
+    static const char *const engine[] = {"", " --engine reference", " --engine packed"};
+    static const int golly[][2] = {{120, 204}, {120, 204}};
+    (void)unused;
+    put_text(in_folder("start.rle"),
+             "x = 5, y = 3, rule = R2,C0,S9-14,B0-1,9-13\n3obo$o2b2o$b3o!\n");
+    for (int i = 0; i < 3; i++) {
+        char line[200], text[5000];
+        snprintf(line, sizeof line, "start.rle --rule R2,C0,S9-14,B0-1,9-13%s -n 3 -o odd.rle%s",
+                 bounds[i], engine[i]);
+        json_t *r = life_report(line);
+        assert_int_equal(life_number(r, "population"), golly[i > 0][0]);
+        json_decref(r);
+        load_life_file("odd.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=3\n"));
+        snprintf(line, sizeof line, "odd.rle -n 5 --csv odd.csv -o end.rle%s", engine[i]);
+        r = life_report(line);
+        assert_int_equal(life_number(r, "population"), golly[i > 0][1]);
+        assert_int_equal(life_number(r, "generations"), 5);
+        json_decref(r);
+        load_life_file("end.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=8\n"));
+        load_life_file("odd.csv", text, sizeof text);
+        assert_non_null(strstr(text, "\n3,"));
+        assert_non_null(strstr(text, "\n8,"));
     }
 }
 
@@ -1474,6 +1530,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_runs_history),
         cmocka_unit_test(life_command_runs_named_rules),
         cmocka_unit_test(life_command_alternates_rules),
+        cmocka_unit_test(life_command_continues_inverted_cells),
         cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),

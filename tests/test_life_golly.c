@@ -12,6 +12,7 @@
 #include "formats/life.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static bool there_is_bgolly(void)
 {
@@ -253,6 +254,63 @@ static void golly_larger_than_life_agrees(void **state)
     }
 }
 
+/* Read a pattern without a grid onto a plane; NULL: it has a grid, or there is no such file. */
+static life *plane_of_file(const char *file)
+{
+    struct life_pattern p;
+    if (access(file, R_OK) != 0)
+        return NULL;
+    works(life_pattern_read(file, &p));
+    life *lf = p.bounds[0]
+                   ? NULL
+                   : life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .rule = p.rule});
+    if (lf && p.state)
+        works(life_put_states(lf, (long long)p.left, (long long)p.top, p.columns, p.rows, p.state));
+    else if (lf)
+        works(life_put(lf, (long long)p.left, (long long)p.top,
+                       &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    return lf;
+}
+
+/* Populations on unbounded planes, of soups and of Golly's own patterns. */
+static void golly_larger_than_life_planes_agree(void **state)
+{
+    static const char *const rules[] = {"R5,C0,M1,S34..58,B34..45,NM", "R2,C4,M0,S4..9,B5..8,NN",
+                                        "R3,C0,M0,S9..14,B8..13,NC",
+                                        "R10,C0,M1,S123..212,B123..170,NM",
+                                        "R4,C255,M1,S20..40,B25..34,NM"},
+                             folder[] = "/usr/share/golly/Patterns/Larger-than-Life/",
+                             *const own[] = {"Butterfly.rle", "Jitterbug.rle", "SlowShip.rle",
+                                             "SoldierBugs.rle", "R100-alien-bug.rle"};
+    const size_t soups = sizeof rules / sizeof *rules, all = soups + sizeof own / sizeof *own;
+    (void)state;
+    if (!there_is_bgolly())
+        skip();
+    for (size_t i = 0; i < all; i++) {
+        char file[PATH_MAX];
+        if (i < soups) {
+            life *grid = life_create(&(struct life_options){
+                .engine = LIFE_REFERENCE, .width = 70, .height = 40, .rule = rules[i]});
+            ready(grid);
+            works(life_soup(grid, 0.45, 6 + i));
+            write_grid(grid, rules[i], "", "large.rle");
+            life_free(grid);
+        }
+        snprintf(file, sizeof file, "%s%s", i < soups ? "" : folder,
+                 i < soups ? in_folder("large.rle") : own[i - soups]);
+        life *lf = plane_of_file(file);
+        for (unsigned g = 0; lf && g <= 40; g += 20) {
+            const uint64_t golly = by_golly("-a 'Larger than Life'", g, file);
+            if (golly != golly_population(lf))
+                fail_msg("%s, %s: %llu cells here, %llu by bgolly", file, life_rule_text(lf),
+                         (unsigned long long)golly_population(lf), (unsigned long long)golly);
+            works(life_step(lf, 20));
+        }
+        life_free(lf);
+    }
+}
+
 /* Write the states of a torus of 64 x 64 cells as a macrocell file, which has positions. */
 static void write_torus_states(const char *rule, unsigned states, unsigned char *state)
 {
@@ -445,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(golly_rle_both_ways_agrees),
                                        cmocka_unit_test(golly_generations_both_ways_agree),
                                        cmocka_unit_test(golly_larger_than_life_agrees),
+                                       cmocka_unit_test(golly_larger_than_life_planes_agree),
                                        cmocka_unit_test(golly_neumann_agrees),
                                        cmocka_unit_test(golly_macrocell_both_ways_agrees),
                                        cmocka_unit_test(golly_planes_agree)};

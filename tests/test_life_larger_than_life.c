@@ -10,6 +10,7 @@
 
 #include "formats/life.h"
 #include "life/internal.h"
+#include "stdcl/cell_list.h"
 #include "stdcl/census.h"
 
 #include <errno.h>
@@ -140,6 +141,9 @@ static const struct world {
     {"R3,C256,M0,S8..14,B9..15,NC", 3, 256, 0, {8, 14}, {9, 15}, 'C', 70, 19, LIFE_PLANE},
     {"R6,C0,M1,S57..90,B50..56,NC", 6, 2, 1, {57, 90}, {50, 56}, 'C', 45, 40, LIFE_TORUS},
     {"R2,C0,M1,S0..25,B1..6,NM", 2, 2, 1, {0, 25}, {1, 6}, 'M', 40, 40, LIFE_PLANE},
+    /* large enough for several threads in plain C */
+    {"R1,C0,M0,S2..3,B3..3,NM", 1, 2, 0, {2, 3}, {3, 3}, 'M', 800, 700, LIFE_TORUS},
+    {"R1,C4,M1,S2..4,B2..3,NN", 1, 4, 1, {2, 4}, {2, 3}, 'N', 800, 700, LIFE_PLANE},
     {"R130,C3,M1,S20000..40000,B20000..36000,NM",
      130,
      3,
@@ -195,10 +199,9 @@ static void ltl_reference_step(const struct world *w, unsigned char *now, long e
 static void check_ltl_world(const struct world *w, enum life_engine engine)
 {
     const size_t n = w->width * w->height;
-    const int generations =
-        w->range > 100 ? 1
-                       : 7; /* large ranges: one, with few cells, since the definition is slow */
-    const size_t every = w->range > 100 ? 499 : 1;
+    /* large ranges: one generation, with few cells, since the definition is slow */
+    const int generations = w->range > 6 ? 1 : 7;
+    const size_t every = w->range > 100 ? 499 : w->range > 6 ? 31 : 1;
     unsigned char *right = malloc(n), *got = malloc(n);
     struct life_sample sample[2];
     uint64_t population = 0;
@@ -246,6 +249,33 @@ static void ltl_engines_match_definition(void **unused)
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED)
             check_ltl_world(&worlds[i], (enum life_engine)e);
+}
+
+/* Plain C adds up squares of different ranges in different ways. */
+static void ltl_squares_match_definition(void **unused)
+{
+    static const int ranges[] = {4, 7, 8, 10, 11, 15, 16, 31, 127};
+    (void)unused;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (unsigned states = 2; states <= 4; states += 2) {
+            const unsigned range = (unsigned)ranges[i], all = (2 * range + 1) * (2 * range + 1);
+            /* on either side of the expected count: half of the cells are alive, or 0.417 */
+            const unsigned middle = states == 2 ? all / 2 : all * 5 / 12;
+            char rule[80];
+            const struct world w = {.rule = rule,
+                                    .range = ranges[i],
+                                    .states = (int)states,
+                                    .middle = (int)(i % 2),
+                                    .survival = {0, middle},
+                                    .birth = {middle, all - 1},
+                                    .shape = 'M',
+                                    .width = 2 * range + 37,
+                                    .height = 2 * range + 5,
+                                    .bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS};
+            snprintf(rule, sizeof rule, "R%u,C%u,M%d,S0..%u,B%u..%u,NM", range, states, w.middle,
+                     middle, middle, all - 1);
+            check_ltl_world(&w, LIFE_REFERENCE);
+        }
 }
 
 /* Neighbourhoods of range 2, as drawn in Golly's help: the cells that count around the middle. Of
@@ -499,6 +529,223 @@ static void ltl_cells_can_be_put_between_steps(void **unused)
     life_free(lf);
 }
 
+/* ---- Unbounded planes. ----------------------------------------------------------------------- */
+
+static life *ltl_plane(const char *rule)
+{
+    life *lf = life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .rule = rule});
+    ready(lf);
+    assert_int_equal(life_engine_of(lf), LIFE_REFERENCE);
+    return lf;
+}
+
+struct ltl_rectangle {
+    const unsigned char *cells;
+    long long x, y; /* of its first cell */
+    size_t width, height, seen;
+};
+
+static int ltl_see_run(void *arg, long long x, long long y, uint64_t n, unsigned state)
+{
+    struct ltl_rectangle *r = arg;
+    for (uint64_t k = 0; k < n; k++)
+        assert_int_equal(r->cells[(size_t)(y - r->y) * r->width + (size_t)(x - r->x) + k], state);
+    r->seen += n;
+    return 0;
+}
+
+/* Compare every function that looks at a plane with a rectangle that has all nonzero cells. */
+static void ltl_check_plane(life *lf, const struct ltl_rectangle *right)
+{
+    const size_t width = right->width, height = right->height, n = width * height;
+    unsigned char *got = malloc(n);
+    size_t live = 0, left = width, top = height, end = 0, bottom = 0;
+    struct ltl_rectangle walked = *right;
+    struct life_cells zoomed;
+    struct life_box box;
+    uint64_t population, count[4];
+    ready(got);
+    works(life_get_states(lf, right->x, right->y, width, height, got));
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] != right->cells[i])
+            fail_msg("%s: cell %zu,%zu is %d, not %d", life_rule_text(lf), i % width, i / width,
+                     got[i], right->cells[i]);
+        if (!got[i])
+            continue;
+        live++;
+        left = i % width < left ? i % width : left;
+        end = i % width + 1 > end ? i % width + 1 : end;
+        top = i / width < top ? i / width : top;
+        bottom = i / width + 1;
+    }
+    works(life_population(lf, &population));
+    assert_int_equal(population, live);
+    works(life_walk_runs(lf, ltl_see_run, &walked));
+    assert_int_equal(walked.seen, live);
+    assert_int_equal(life_bounding_box(lf, &box), live > 0);
+    if (live) {
+        assert_int_equal(box.left.low, right->x + (long long)left);
+        assert_int_equal(box.top.low, right->y + (long long)top);
+        assert_int_equal(box.right.low, right->x + (long long)end);
+        assert_int_equal(box.bottom.low, right->y + (long long)bottom);
+    }
+    works(life_density(lf, right->x, right->y, 2, 2, 9, count));
+    assert_int_equal(count[0] + count[1] + count[2] + count[3], live);
+    works(life_cells_alloc(&zoomed, width / 4 + 2, height / 4 + 2));
+    works(
+        life_get_zoomed(lf, 2, (right->x + 1000) / 4 - 250, (right->y + 1000) / 4 - 250, &zoomed));
+    for (size_t i = 0; i < n; i++)
+        if (got[i])
+            assert_int_equal(life_cells_at(&zoomed,
+                                           (size_t)((right->x + (long long)(i % width) + 1000) / 4 -
+                                                    (right->x + 1000) / 4),
+                                           (size_t)((right->y + (long long)(i / width) + 1000) / 4 -
+                                                    (right->y + 1000) / 4)),
+                             1);
+    life_cells_free(&zoomed);
+    free(got);
+}
+
+/* Compare a patch with the same patch on a plane with edges, which it does not reach. */
+static void ltl_planes_match_reference(void **unused)
+{
+    enum { SIDE = 12, GENERATIONS = 3 };
+    static const long long corner[][2] = {{-7, -2}, {100, -300}, {-51, 64}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        struct life_family family;
+        works(life_family_parse(compared[i], &family));
+        const size_t margin = GENERATIONS * family.range, side = SIDE + 2 * margin;
+        unsigned char *cells = calloc(side * side, 1), *next = malloc(side * side);
+        ready(cells);
+        ready(next);
+        for (size_t k = 0; k < SIDE * SIDE; k++)
+            cells[(margin + k / SIDE) * side + margin + k % SIDE] =
+                (unsigned char)(life_mix(k + i) % 5 ? life_mix(k + i) >> 9 & 1
+                                                    : (life_mix(k + i) >> 9) % family.states);
+        life *lf = ltl_plane(compared[i]);
+        /* with an even sum, so that triangles have the same edges above */
+        const long long y = corner[i % 3][1], x = corner[i % 3][0] + ((corner[i % 3][0] + y) & 1);
+        const struct ltl_rectangle at = {cells, x, y, side, side, 0};
+        works(life_put_states(lf, at.x, at.y, side, side, cells));
+        works(life_set_generation(lf, 3));
+        for (uint64_t g = 3; g < 3 + GENERATIONS; g++) {
+            works(life_step(lf, 1));
+            life_ref_family_rows(&family, g, LIFE_PLANE, side, side, 0, side, cells, next);
+            memcpy(cells, next, side * side);
+            ltl_check_plane(lf, &at);
+        }
+        assert_int_equal(life_generation(lf), 3 + GENERATIONS);
+        life_free(lf);
+        free(cells);
+        free(next);
+    }
+}
+
+/* Golly's Jitterbug.rle, a spaceship: far from the origin, and beyond its first field. */
+static void ltl_plane_follows_ship(void **unused)
+{
+    static const char text[] = "x = 7, y = 8, rule = R4,C0,M1,S24..38,B22..31,NM\n"
+                               "b4o$o4bo$o4b2o$2o2b3o$7o$b4o$b4o$b4o!";
+    enum { SIDE = 500, GENERATIONS = 600 };
+    const long long far = 1000000000000;
+    struct life_pattern p;
+    struct life_box box;
+    unsigned char *right = malloc(SIDE * SIDE);
+    (void)unused;
+    ready(right);
+    works(life_pattern_read_memory("jitterbug", text, strlen(text), &p));
+    const struct life_cells cells = {p.columns, p.rows, p.stride, p.word};
+    life *grid = life_create(&(struct life_options){
+        .engine = LIFE_REFERENCE, .rule = p.rule, .width = SIDE, .height = SIDE});
+    life *plane = ltl_plane(p.rule);
+    ready(grid);
+    works(life_put(grid, SIDE / 2, SIDE / 2, &cells));
+    works(life_put(plane, far + SIDE / 2, -far + SIDE / 2, &cells));
+    works(life_step(grid, GENERATIONS));
+    works(life_step(plane, GENERATIONS));
+    works(life_get_states(grid, 0, 0, SIDE, SIDE, right));
+    assert_int_equal(life_bounding_box(plane, &box), 1);
+    const long long dx = (long long)box.left.low - far - SIDE / 2,
+                    dy = (long long)box.top.low + far - SIDE / 2;
+    assert_true(dx * dx + dy * dy > 50 * 50);
+    struct ltl_rectangle r = {right, far, -far, SIDE, SIDE, 0};
+    uint64_t population;
+    works(life_population(plane, &population));
+    works(life_walk_runs(plane, ltl_see_run, &r));
+    assert_int_equal(r.seen, population);
+    works(life_population(grid, &population));
+    assert_int_equal(r.seen, population);
+    life_pattern_free(&p);
+    life_free(grid);
+    life_free(plane);
+    free(right);
+}
+
+/* Cells that are put later and far apart; lists of cells; a plane that becomes empty. */
+static void ltl_plane_takes_cells(void **unused)
+{
+    static const char rule[] = "R3,C0,S4-9,B5-7,NA";
+    const struct life_cell spots[] = {{-900, -70}, {5, 0}, {6, 0}, {5000, 800}};
+    life *lf = ltl_plane(rule);
+    uint64_t population;
+    unsigned char none[25] = {0}, state;
+    (void)unused;
+    life_list *list = life_list_create(spots, 4);
+    ready(list);
+    works(life_put_list(lf, list));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 4);
+    life_list *again = life_get_list(lf);
+    ready(again);
+    assert_true(life_list_equal(list, again));
+    works(life_put_states(lf, 4, -2, 5, 5, none));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 2);
+    works(life_get_states(lf, 5000, 800, 1, 1, &state));
+    assert_int_equal(state, 1);
+    works(life_step(lf, 1000));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 0);
+    assert_int_equal(life_generation(lf), 1000);
+    works(life_put_list(lf, list));
+    works(life_clear(lf));
+    works(life_population(lf, &population));
+    assert_int_equal(population, 0);
+    assert_int_equal(life_generation(lf), 0);
+    life_list_free(list);
+    life_list_free(again);
+    life_free(lf);
+}
+
+static void ltl_planes_have_limits(void **unused)
+{
+    unsigned char one = 1;
+    uint64_t population, before;
+    (void)unused;
+    const struct life_options with_b0 = {.bounds = LIFE_UNBOUNDED,
+                                         .rule = "R2,C3,S9-14,B0-1,11-13"};
+    fails_null(ENOTSUP, life_create(&with_b0));
+    assert_null(life_create(&with_b0));
+    contains(clerror(), "an empty plane becomes alive");
+    life *lf = life_create(&(struct life_options){
+        .bounds = LIFE_UNBOUNDED, .rule = "R2,C0,S0-24,B1-24", .memory = 1 << 18});
+    ready(lf);
+    works(life_put_states(lf, 0, 0, 1, 1, &one));
+    fails(ENOMEM, life_step(lf, 1000));
+    assert_int_equal(life_step(lf, 1000), -1);
+    contains(clerror(), "the limit is 0.2621 MB");
+    before = life_generation(lf); /* a square of 4 g + 1 cells a side */
+    assert_true(before > 20);
+    works(life_population(lf, &population));
+    assert_int_equal(population, (4 * before + 1) * (4 * before + 1));
+    fails(ENOMEM, life_put_states(lf, 1 << 20, 0, 1, 1, &one));
+    fails(ERANGE, life_put_states(lf, 1LL << 62, 0, 1, 1, &one));
+    works(life_population(lf, &before));
+    assert_int_equal(before, population);
+    life_free(lf);
+}
+
 /* Slices of minimal length. */
 static void ltl_slices_give_same_cells(void **unused)
 {
@@ -575,11 +822,16 @@ int main(void)
         cmocka_unit_test(ltl_rules_have_canonical_form),
         cmocka_unit_test(ltl_rules_may_be_long),
         cmocka_unit_test(ltl_engines_match_definition),
+        cmocka_unit_test(ltl_squares_match_definition),
         cmocka_unit_test(ltl_neighbourhoods_match_drawings),
         cmocka_unit_test(ltl_triangles_match_drawings),
         cmocka_unit_test(ltl_kernel_matches_reference),
         cmocka_unit_test(ltl_box_matches_reference),
         cmocka_unit_test(ltl_cells_can_be_put_between_steps),
+        cmocka_unit_test(ltl_planes_match_reference),
+        cmocka_unit_test(ltl_plane_follows_ship),
+        cmocka_unit_test(ltl_plane_takes_cells),
+        cmocka_unit_test(ltl_planes_have_limits),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),
         cmocka_unit_test(ltl_bosco_has_period_166),

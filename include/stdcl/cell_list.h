@@ -95,8 +95,8 @@ size_t life_list_rle(const life_list *list, const char *rule, char *text, size_t
  * life_put. */
 int life_put_list(life *lf, const life_list *list);
 
-/* Return the live (nonzero) cells of hashlife's plane. ENOTSUP: another engine. ENOMEM: above the
- * host's memory. Errors of life_walk_runs. */
+/* Return the live (nonzero) cells of a plane of hashlife or reference. ENOTSUP: another engine.
+ * ENOMEM: above the host's memory. Errors of life_walk_runs. */
 life_list *life_get_list(life *lf);
 
 #ifdef __cplusplus

@@ -175,11 +175,13 @@ char *life_number_string(struct life_number number, char *text);
 double life_number_double(struct life_number number);
 
 enum life_engine {
-    LIFE_AUTO,      /* the first of the following that has what the options ask for (default) */
-    LIFE_PACKED,    /* a bit or a byte per cell on devices; several generations per launch */
-    LIFE_LOCAL,     /* one int per cell, tiles in local memory (for teaching) */
-    LIFE_GLOBAL,    /* one int per cell, global memory (for teaching) */
-    LIFE_REFERENCE, /* scalar C on the host, one byte per cell */
+    LIFE_AUTO,   /* the first of the following that has what the options ask for (default) */
+    LIFE_PACKED, /* a bit or a byte per cell on devices; several generations per launch */
+    LIFE_LOCAL,  /* one int per cell, tiles in local memory (for teaching) */
+    LIFE_GLOBAL, /* one int per cell, global memory (for teaching) */
+    /* Plain C on the host, one byte per cell: on one core, under Larger than Life on all. Larger
+     * than Life also has unbounded planes: the rectangle around all live cells. */
+    LIFE_REFERENCE,
     /* Unbounded planes. HashLife: a quadtree on the host in which equal squares are one node, with
      * a cached future. Guns, ships and machines gain without limit; random cells do not. R. W.
      * Gosper, "Exploiting regularities in large cellular spaces", Physica D 10 (1984) 75-80. */
@@ -221,10 +223,11 @@ struct life_options {
     const char *grid;
     const life_transitions *transitions; /* Rule from a file, used if `rule` is NULL; not owned. */
     /* hashlife: limit of the tree's memory in bytes, at least 16 MiB; sparse: of the tiles', at
-     * least 1 MiB, of which 1.5 times is in use while it grows. 0: half of the machine's memory, or
-     * of the device's if that is less. */
+     * least 1 MiB, of which 1.5 times is in use while it grows; reference: of an unbounded plane.
+     * 0: half of the machine's memory, or of the device's if that is less. */
     size_t memory;
-    unsigned threads;      /* hashlife: worker threads; 0: one per processor */
+    /* hashlife, and reference under Larger than Life: worker threads; 0: one per processor. */
+    unsigned threads;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -289,11 +292,12 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
  * squares. ENOTSUP on grids. */
 int life_get_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
 
-/* Call `run` for each run of equal live cells in a row of hashlife's plane, from the top row down
- * and from left to right: n cells of `state` from (x, y) on. Neighbouring runs have different
- * states or a dead cell between them. Time is proportional to the live squares of 16 x 16 cells. A
- * nonzero return value ends the walk, which then returns -1 and leaves clerror as the callback set
- * it. ERANGE: a live cell more than 2^62 from (0, 0); ENOTSUP: other engines. */
+/* Call `run` for each run of equal live cells in a row of a plane of hashlife or reference, from
+ * the top row down and from left to right: n cells of `state` from (x, y) on. Neighbouring runs
+ * have different states or a dead cell between them. Time is proportional to the live squares of
+ * 16 x 16 cells of hashlife, and to the live rows of reference. A nonzero return value ends the
+ * walk, which then returns -1 and leaves clerror as the callback set it. ERANGE: a live cell more
+ * than 2^62 from (0, 0); ENOTSUP: other engines. */
 int life_walk_runs(life *lf,
                    int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
                    void *arg);
