@@ -37,8 +37,9 @@ enum {
     PHASES = 1 << 8,       /* about the least number of measured generations of longer ones */
     GROWTH_EVERY_PHASE = 1 << 9,
     GROWTH_PHASES = 1 << 6,
-    PHASES_TURNED = 256,   /* phases whose symmetry is determined */
-    LOOK_FROM = 1 << 10,   /* generation of the first look for quadratic growth */
+    PHASES_TURNED = 256,  /* phases whose symmetry is determined */
+    LOOK_FIRST = 1 << 10, /* generations of the looks for quadratic growth */
+    LOOK_AGAIN = 1 << 14,
     QUADRATIC = 1 << 17,   /* cells from which growth may be quadratic */
     LARGE = 1 << 17,       /* cells from which work is limited */
     MOST_RESULTS = 1 << 20 /* of nodes, in all generations with more than LARGE cells: a second */
@@ -201,12 +202,11 @@ static int identify_growth(struct search *s, uint64_t period, double mean)
                : 1;
 }
 
-/* Look for quadratic growth at each fourth power of two: 1 if there is some. */
+/* Look for quadratic growth at generations 2^10 and 2^14: 1 if there is some. */
 static int identify_far_ahead(struct search *s)
 {
     const uint64_t last = s->n - 1, begin = s->lf->generation - generation_of(s);
-    if (s->looked || s->origin || last < LOOK_FROM || last & (last - 1) ||
-        __builtin_ctzll(last) % 2)
+    if (s->looked || s->origin || (last != LOOK_FIRST && last != LOOK_AGAIN))
         return 0;
     const int status = identify_quadratic_growth(s->lf, s->id, &s->looked);
     s->id->generation -= status == 1 ? begin : 0;
