@@ -30,12 +30,12 @@
 
 enum {
     DEFAULT_LIMIT = 100000,
-    FIRST_SEARCH = 256,    /* generation of the first search in the populations */
-    STEPPED = 1 << 15,     /* generations before the plane jumps */
-    JUMP = 1 << 12,        /* generations of a jump */
-    EVERY_PHASE = 1 << 14, /* longest period all of whose generations are measured */
-    PHASES = 1 << 8,       /* about the least number of measured generations of longer ones */
-    GROWTH_EVERY_PHASE = 1 << 9,
+    FIRST_SEARCH = 256,          /* generation of the first search in the populations */
+    STEPPED = 1 << 15,           /* generations before the plane jumps */
+    JUMP = 1 << 12,              /* generations of a jump */
+    EVERY_PHASE = 1 << 14,       /* longest period all of whose generations are measured */
+    PHASES = 1 << 8,             /* about the least number of measured generations of longer ones */
+    GROWTH_EVERY_PHASE = 1 << 9, /* both for growth, whose population does not repeat */
     GROWTH_PHASES = 1 << 6,
     PHASES_TURNED = 256,  /* phases whose symmetry is determined */
     LOOK_FIRST = 1 << 10, /* generations of the looks for quadratic growth */
@@ -65,7 +65,7 @@ static uint64_t power_below(uint64_t n)
 }
 
 /* Advance by a period and measure its populations and changes: of all generations, or of some
- * thousand at equal distances. HashLife forgets its results when the size of a step changes, so the
+ * hundred at equal distances. HashLife forgets its results when the size of a step changes, so the
  * distance is a power of two, and 1. `now` are the cells at its start. *group receives the symmetry
  * of the most symmetric phase; NULL: it is not determined. */
 static int measure_period(life *lf, struct identify_cells *now, struct life_identity *id,

@@ -96,9 +96,9 @@ void identify_snapshot_free(struct identify_snapshot *t);
 
 /* ---- identify_growth.c ---- */
 
-/* The plane's population has grown regularly for some time: by `growth` cells in the last `period`
- * generations, by `mean` in a period from other generations. Confirm the growth far ahead, and set
- * kind, period, displacement, growth and objects of *id. Return 1 if it goes on, with the plane
+/* The plane's population has grown regularly for some time, by `growth` cells in the last `period`
+ * generations; `mean` is the mean over the phases of a period. Confirm the growth far ahead, and
+ * set kind, period, displacement, growth and objects of *id. Return 1 if it goes on, with the plane
  * some periods later; else 0 with the plane as before. `now`: its cells. */
 int identify_linear_growth(life *lf, const struct identify_cells *now, uint64_t period,
                            uint64_t growth, double mean, struct life_identity *id);
@@ -110,7 +110,7 @@ int identify_quadratic_growth(life *lf, struct life_identity *id, bool *end);
 
 /* ---- identify_objects.c ---- */
 
-/* Recognizes objects, with names as in a census. Zero-initialized: closed. */
+/* Recognizes objects, with names as in a census. */
 struct identify_namer;
 
 /* Open a namer for the plane's rule. *namer is NULL if the rule has no apgcodes: more than two

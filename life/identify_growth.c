@@ -2,8 +2,8 @@
  *
  * The population of a regular pattern is linear or quadratic in time, which HashLife confirms for
  * many generations. The engine of linear growth is found by comparing the clusters of two
- * generations a period apart. There is one more of each cluster that the engine has emitted, and
- * there are as many as before of those that are the engine; by their displacement it moves.
+ * generations a period apart. Each cluster that the engine has emitted is there once more. Those of
+ * the engine are as many as before, and their displacement is the engine's.
  *
  *      generation g        E   o   o   o             E: engine, o: emitted
  *      generation g + T        E   o   o   o   o
@@ -33,8 +33,7 @@ enum {
 
 /* ---- Quadratic growth. ----------------------------------------------------------------------- */
 
-/* Growth in the last of three equal times, divided by that in the time before, is 4 for a square
- * when the time doubles, and 2 for a line. */
+/* When the time doubles, the growth divided by the previous one is 4 for a square, 2 for a line. */
 static const double LEAST_RATIO = 3.5, MOST_RATIO = 4.5;
 
 /* Double the time since the plane's generation until the growth is four times the previous one
@@ -103,7 +102,8 @@ static int growth_goes_on(life *lf, uint64_t population, uint64_t period, uint64
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
 
-/* Clusters of the engine: cells of those that have moved by (dx, dy) and by nothing. */
+/* Cells of the clusters that have moved by (dx, dy), and of those that have not moved. If some move
+ * differently, the larger ones count. */
 struct growth_engine {
     uint64_t period; /* generations between the two sets of clusters */
     long long dx, dy;
@@ -148,11 +148,11 @@ static struct growth_engine engine_find(const struct identify_clusters *a,
         while (j < b->n && b->cluster[j].shape < c->shape)
             j += identify_clusters_alike(b, j);
         const bool recurs = j < b->n && b->cluster[j].shape == c->shape;
-        const size_t then = recurs ? identify_clusters_alike(b, j) : 0;
-        if (then > n || (namer && identify_namer_see(namer, c, 0)))
+        const size_t later = recurs ? identify_clusters_alike(b, j) : 0;
+        if (later > n || (namer && identify_namer_see(namer, c, 0)))
             continue; /* emitted, or an object */
-        e.lost |= then < n;
-        engine_add(&e, c, &b->cluster[j], then < n ? 0 : n);
+        e.lost |= later < n;
+        engine_add(&e, c, &b->cluster[j], later < n ? 0 : n);
     }
     return e;
 }
@@ -335,7 +335,7 @@ static int leaves_debris(life *lf, uint64_t period)
 {
     uint64_t before, after, done;
     if (count_steady(lf, period, &before, &done) < 0 ||
-        life_step(lf, period - (done - 1) % period - 1) < 0 ||
+        life_step(lf, (period - done % period) % period) < 0 ||
         count_steady(lf, period, &after, &done) < 0)
         return -1;
     return after > before;

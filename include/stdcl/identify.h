@@ -30,8 +30,8 @@ enum life_kind {
     LIFE_OSCILLATOR, /* returns to the same cells at the same place */
     LIFE_SPACESHIP,  /* returns to the same cells elsewhere */
     LIFE_OBJECTS,    /* several objects that move apart; `object` lists them */
-    /* The population grows by `growth` cells in each period. The engine are those groups of cells
-     * that recur, and do not become more. */
+    /* The population grows by `growth` cells in each period. The engine consists of the groups of
+     * cells that recur and whose number does not grow. */
     LIFE_GUN,    /* the engine stays; all that leaves it moves on */
     LIFE_RAKE,   /* the engine moves, and all that leaves it moves on */
     LIFE_PUFFER, /* leaves cells that stay */
@@ -49,13 +49,14 @@ struct life_identity {
     enum life_kind kind;
     /* Generations after which the pattern was seen to repeat, to grow or to be extinct; it may have
      * settled earlier. Unsettled: the limit, or the last generation with at most 2^20 cells, or in
-     * which more than 2^17 cells have taken HashLife 2^20 results of squares. */
+     * which more than 2^17 cells have made HashLife compute 2^20 results. */
     uint64_t generation;
     /* Generations; 0 if none. Growth: of the population, and of the engine if it recurs within
      * eight periods of the population. */
     uint64_t period;
     /* Displacement in a period, of the engine in case of growth: columns to the right, rows
-     * downwards. 0 also if the engine does not recur, or has parts that move differently. */
+     * downwards. 0 also if the engine does not recur; of its larger parts if they move
+     * differently. */
     long long dx, dy;
     uint64_t growth; /* cells in a period, the mean of its phases */
     /* Of a period above 2^14, the next four are of 250 or more generations at equal distances; of
