@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 enum {
-    NEAR = 2,                 /* distance of cells that influence each other */
+    INFLUENCE = 2,            /* distance of cells that influence each other */
     CONFIRMED = 1 << 20,      /* generations for which linear growth is confirmed */
     MOST_CONFIRMED = 1 << 21, /* cells to which it is confirmed */
     MOST_MULTIPLE = 8,        /* periods of the population in a period of the cells */
@@ -173,7 +173,7 @@ static int clusters_at_side(const struct identify_cells *s, int side, struct ide
         if (p->x >= left && p->x <= right && p->y >= top && p->y <= bottom)
             near.cell[near.n++] = *p;
     }
-    const int status = identify_clusters_make(c, &near, NEAR);
+    const int status = identify_clusters_make(c, &near, INFLUENCE);
     identify_cells_free(&near);
     return status;
 }
@@ -210,7 +210,7 @@ static int growth_cells_take(life *lf, struct growth_cells *g)
 {
     return identify_cells_take(lf, &g->cells) < 0
                ? -1
-               : identify_clusters_make(&g->clusters, &g->cells, NEAR);
+               : identify_clusters_make(&g->clusters, &g->cells, INFLUENCE);
 }
 
 static void growth_cells_free(struct growth_cells *g)
