@@ -10,7 +10,7 @@
  * Now and then the populations so far are searched for a period: linear growth, if HashLife
  * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
  * which are then identified one by one. Without a period, HashLife looks far ahead for quadratic
- * growth, whose populations need not have one.
+ * growth, which needs none.
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
@@ -35,7 +35,7 @@ enum {
     JUMP = 1 << 12,              /* generations of a jump */
     EVERY_PHASE = 1 << 14,       /* longest period all of whose generations are measured */
     PHASES = 1 << 8,             /* about the least number of measured generations of longer ones */
-    GROWTH_EVERY_PHASE = 1 << 9, /* both for growth, whose population does not repeat */
+    GROWTH_EVERY_PHASE = 1 << 9, /* longest period, and generations, of growth */
     GROWTH_PHASES = 1 << 6,
     PHASES_TURNED = 256,  /* phases whose symmetry is determined */
     LOOK_FIRST = 1 << 10, /* generations of the looks for quadratic growth */
@@ -170,7 +170,7 @@ static double mean_growth(const struct search *s, uint64_t period)
     return sum / (double)period;
 }
 
-/* ---- What is found. -------------------------------------------------------------------------- */
+/* ---- Results of a search. -------------------------------------------------------------------- */
 
 /* The cells have recurred. */
 static int identify_recurrence(struct search *s)

@@ -34,7 +34,7 @@ struct identify_cells {
 
 /* ---- identify_cells.c ---- */
 
-/* Replace the cells by those of the plane. */
+/* Replace the cells by the cells of the plane. */
 int identify_cells_take(life *lf, struct identify_cells *s);
 void identify_cells_free(struct identify_cells *s);
 
@@ -55,7 +55,7 @@ const char *identify_group_name(size_t group);
 
 /* ---- identify_clusters.c ---- */
 
-/* Cells of which each is near another one. Clusters of equal cells up to a displacement have equal
+/* A group of cells, each near another one. Clusters of equal cells up to a displacement have equal
  * `shape`, others with probability 2^-64. On a torus, the parts of a cluster on both sides of an
  * edge are put together, unless it surrounds the torus. */
 struct identify_cluster {
@@ -104,8 +104,8 @@ int identify_linear_growth(life *lf, const struct identify_cells *now, uint64_t 
                            uint64_t growth, double mean, struct life_identity *id);
 
 /* Look far ahead: 1 if the population grows with the square of time; *id has the plane's last
- * generation and its population. Else 0 with the plane as before; *end: up to the last generation
- * of a look, after which another one is useless. */
+ * generation and its population. Else 0 with the plane as before; *end: the look has come to its
+ * last generation, and another one is useless. */
 int identify_quadratic_growth(life *lf, struct life_identity *id, bool *end);
 
 /* ---- identify_objects.c ---- */

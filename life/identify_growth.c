@@ -2,8 +2,8 @@
  *
  * The population of a regular pattern is linear or quadratic in time, which HashLife confirms for
  * many generations. The engine of linear growth is found by comparing the clusters of two
- * generations a period apart. Each cluster that the engine has emitted is there once more. Those of
- * the engine are as many as before, and their displacement is the engine's.
+ * generations a period apart. Each shape of cluster that the engine emits occurs once more. The
+ * number of the engine's own clusters is the same, and their displacement is the engine's.
  *
  *      generation g        E   o   o   o             E: engine, o: emitted
  *      generation g + T        E   o   o   o   o
@@ -21,13 +21,13 @@
 
 enum {
     INFLUENCE = 2,            /* distance of cells that influence each other */
-    CONFIRMED = 1 << 20,      /* generations for which linear growth is confirmed */
-    MOST_CONFIRMED = 1 << 21, /* cells to which it is confirmed */
+    CONFIRMED = 1 << 20,      /* generations of linear growth that are confirmed */
+    MOST_CONFIRMED = 1 << 21, /* population at which this ends */
     MOST_MULTIPLE = 8,        /* periods of the population in a period of the cells */
     STEADY = 64,              /* generations that are compared for debris, at least */
     FRONT = 32,               /* columns or rows at a side of the box around all cells */
-    LONGEST_LOOK = 1 << 28,   /* generations for which quadratic growth is looked for */
-    LOOK_RESULTS = 1 << 22,   /* of nodes, after which a look ends: a second or two */
+    LONGEST_LOOK = 1 << 28,   /* generations of a look for quadratic growth */
+    LOOK_RESULTS = 1 << 22,   /* of nodes in a look: a second or two */
     SMALL_GROWTH = 64         /* a growth is small below this part of the population */
 };
 
@@ -233,10 +233,10 @@ static int engine_is_found(const struct growth_cells *then, const struct growth_
     return engine_find_at_sides(&then->cells, &now->cells, period, namer, e);
 }
 
-/* ---- What it emits. -------------------------------------------------------------------------- */
+/* ---- The exhaust. ---------------------------------------------------------------------------- */
 
-/* Count the objects of which there are more after a period. True if these are all cells by which
- * the population has grown. */
+/* Count the objects that occur more often after a period. True if their cells are the growth of the
+ * population. */
 static bool count_emitted(const struct growth_cells *then, const struct growth_cells *now,
                           struct identify_namer *namer)
 {
@@ -299,7 +299,7 @@ static int find_engine(life *lf, uint64_t period, double mean, struct identify_n
     return groups < 0 ? -1 : 0;
 }
 
-/* ---- What stays. ----------------------------------------------------------------------------- */
+/* ---- Debris. --------------------------------------------------------------------------------- */
 
 /* Generations from one sample to the next: STEADY times 1, then powers of two up to a period, since
  * a slow spaceship, too, has cells that are alive for many generations. */

@@ -23,7 +23,7 @@ enum {
     MOST_CLUSTERED = 1 << 16, /* cells */
     LONGEST_PERIOD = 1 << 14, /* of an object */
     CLUSTER_MARGIN = 16,      /* around the cells of a cluster that is traced */
-    /* Limits while objects are named in a running grid, or among those of an engine. */
+    /* Limits while objects are named in a running grid, or beside an engine. */
     SHORT_PERIOD = 1 << 10, /* of an object */
     SMALL_WORDS = 4         /* of the box around a cluster */
 };

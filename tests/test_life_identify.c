@@ -179,7 +179,7 @@ static void identify_knows_growth_that_depends_on_phase(void **unused)
 }
 
 /* M. Riley's breeder of 38 cells creates switch engines. It is known early, when it has some
- * thousand cells, and its population is that of HashLife's plane. */
+ * thousand cells. Its population equals the one of a plane that runs as far. */
 static void identify_looks_ahead_of_quadratic_growth(void **unused)
 {
     static const char breeder[] =
