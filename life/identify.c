@@ -213,23 +213,26 @@ static int identify_far_ahead(struct search *s)
     return status;
 }
 
-/* Search the populations: 1 if the pattern is identified. */
-static int identify_population(struct search *s)
+/* The population does not grow: 1 if the pattern consists of objects that move apart. */
+static int identify_apart(struct search *s)
 {
-    const uint64_t period = period_of_growth(s);
-    if (!period)
-        return identify_far_ahead(s);
-    const double mean = mean_growth(s, period);
-    if (mean > 0)
-        return identify_growth(s, period, mean);
-    if (mean < 0)
-        return 0;
     const int status = identify_objects(s->lf, &s->now, s->id);
     if (status < 0 || !s->id->objects)
         return status;
     s->id->kind = LIFE_OBJECTS;
     s->id->generation = s->origin + s->n / 2;
     return 1;
+}
+
+/* Search the populations: 1 if the pattern is identified. */
+static int identify_population(struct search *s)
+{
+    const uint64_t period = period_of_growth(s);
+    const double mean = period ? mean_growth(s, period) : -1;
+    const int status = mean > 0    ? identify_growth(s, period, mean)
+                       : mean == 0 ? identify_apart(s)
+                                   : 0;
+    return status ? status : identify_far_ahead(s);
 }
 
 /* True if the population has become large, and its growth in the third and in the last quarter of
@@ -424,7 +427,7 @@ static int leave_large(struct search *s, int status)
 {
     if (status >= 0 || clerrno != ERANGE)
         return status;
-    *s->id = (struct life_identity){.kind = LIFE_UNSETTLED};
+    identify_forget(s->id);
     return 0;
 }
 

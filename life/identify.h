@@ -126,6 +126,9 @@ bool identify_namer_see(struct identify_namer *namer, const struct identify_clus
  * was short before. */
 int identify_namer_list(struct identify_namer *namer, struct life_identity *id);
 
+/* Free the objects and the code of *id, and reset it to an unsettled pattern. */
+void identify_forget(struct life_identity *id);
+
 /* Separate a pattern into objects, and set objects, object and code of *id. Leave 0 objects if the
  * rule has no apgcodes, or the cells cannot be separated. Fails with ENOMEM. */
 int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id);

@@ -282,14 +282,19 @@ int identify_objects(life *lf, const struct identify_cells *now, struct life_ide
     return status;
 }
 
+void identify_forget(struct life_identity *id)
+{
+    for (size_t i = 0; i < id->objects; i++)
+        free((char *)id->object[i].code);
+    free(id->object);
+    free((char *)id->code);
+    *id = (struct life_identity){.kind = LIFE_UNSETTLED};
+}
+
 void life_identity_free(struct life_identity *identity)
 {
-    if (!identity)
-        return;
-    for (size_t i = 0; i < identity->objects; i++)
-        free((char *)identity->object[i].code);
-    free(identity->object);
-    free((char *)identity->code);
+    if (identity)
+        identify_forget(identity);
     free(identity);
 }
 
