@@ -65,7 +65,7 @@ static json_t *json_objects(const struct life_job *job, const struct life_identi
 static int identify_report_json(const struct life_job *job, const struct life_identity *id)
 {
     char speed[80] = "";
-    if (id->kind == LIFE_SPACESHIP)
+    if (id->dx || id->dy)
         speed_text(id, speed, sizeof speed);
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:s?, s:I, s:I, s:I, s:o, s:o, s:s?, s:s?, s:o, s:b}",
@@ -85,7 +85,8 @@ static int identify_report_json(const struct life_job *job, const struct life_id
 
 static void print_separate(const struct life_job *job, const struct life_identity *id, FILE *fp)
 {
-    struct text_table *table = text_table_create("~object|name|>period|>count");
+    struct text_table *table = text_table_create(id->growth ? "~emitted|name|>period|>in a period"
+                                                            : "~object|name|>period|>count");
     fprintf(fp, "\n");
     for (size_t i = 0; i < id->objects; i++) {
         const struct life_object *o = &id->object[i];
@@ -112,7 +113,7 @@ static void identify_report_text(const struct life_job *job, const struct life_i
                 id->generation);
     if (id->period)
         fprintf(fp, "%-14s%" PRIu64 "\n", "period", id->period);
-    if (id->kind == LIFE_SPACESHIP) {
+    if (id->dx || id->dy) {
         speed_text(id, speed, sizeof speed);
         fprintf(fp, "%-14s%s; %lld column%s and %lld row%s in a period\n", "speed", speed, id->dx,
                 llabs(id->dx) == 1 ? "" : "s", id->dy, llabs(id->dy) == 1 ? "" : "s");

@@ -5,6 +5,7 @@
  * empty in even generations unless the second rule turns the first rule's empty plane alive.
  * SPDX-License-Identifier: MIT
  */
+#include "life/bytes.h"
 #include "life/family.h"
 #include "life/reference.h"
 
@@ -83,4 +84,5 @@ const struct life_family_row life_alternating_family = {.kind = "of two rules th
                                                         .form = LIFE_FORM_PAIR,
                                                         .bounds = LIFE_ON_ANY,
                                                         .parse = alternating_parse,
-                                                        .reference = alternating_reference};
+                                                        .reference = alternating_reference,
+                                                        .bytes = &life_table_bytes};

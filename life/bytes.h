@@ -21,8 +21,8 @@ struct bytes {
 struct bytes_method {
     /* Set columns, rows, extra_bytes (0: none) and filled; describe the shape in g.explain. */
     void (*choose)(const life *lf, struct bytes *b);
-    /* Build the program; it includes count_bytes.h. NULL: an error. */
-    void *(*open)(life *lf, const struct bytes *b);
+    /* Build the program of a rule; it includes count_bytes.h. NULL: an error. */
+    void *(*open)(life *lf, const struct life_family *rule);
     const char *step, *before; /* names of kernels; `before` runs before each generation, or NULL */
     /* Write g.extra, which is then uploaded; called if `filled`. */
     void (*fill)(const life *lf, void *extra);

@@ -1,5 +1,5 @@
 /* bytes_table.c - cells of a byte under the tree of a rule file, or under the table of Generations
- * on topologies other than torus and plane (rule_table.cl).
+ * or of rules that alternate on topologies other than torus and plane (rule_table.cl).
  * SPDX-License-Identifier: MIT
  */
 #include "life/bytes.h"
@@ -40,22 +40,21 @@ static void table_fill(const life *lf, void *extra)
 /* Append to `text`, which is large enough. */
 #define APPEND(...) (used += snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__))
 
-static void *table_open(life *lf, const struct bytes *b)
+static void *table_open(life *lf, const struct life_family *rule)
 {
     const struct embedded *const front[] = {&topology_text, &mix_text, &count_text};
-    const struct life_transitions *t = lf->rule.transitions;
+    const struct life_transitions *t = rule->transitions;
     static const unsigned char none[9];
     char text[1000], table[LIFE_TABLE_TEXT];
     int used = 0;
-    (void)b;
-    APPEND("-D STATES=%u -D BOUNDS=%d\n#define EMPTY %d\n", lf->rule.states, (int)lf->bounds,
-           lf->rule.row->next(&lf->rule, none));
+    APPEND("-D STATES=%u -D BOUNDS=%d\n#define EMPTY %d\n", rule->states, (int)lf->bounds,
+           rule->row->next(rule, none));
     if (t) {
         APPEND("#define ROOT %u\n#define PLACES", t->root);
         for (int i = 0; i < t->places; i++)
             APPEND("%s%d", i ? "," : " ", t->place[i]);
     } else {
-        APPEND("#define TABLE %s", life_table_text(&lf->rule.table, table));
+        APPEND("#define TABLE %s", life_table_text(&rule->table, table));
     }
     APPEND("\n");
     return embedded_open(lf->ctx, text, &rule_table_file, 3, front);

@@ -49,6 +49,24 @@ int device_grid_create(life *lf, size_t bytes, const struct device_grid_how *how
     return status;
 }
 
+int device_grid_open_kernels(life *lf, const char *name, const char *counter,
+                             void *(*open)(life *lf, const struct life_family *rule))
+{
+    struct device_grid *g = lf->state;
+    const int programs = lf->rule.row->form == LIFE_FORM_PAIR ? 2 : 1;
+    for (int odd = 0; odd < programs; odd++) {
+        const struct life_family half = life_family_half(&lf->rule, odd);
+        g->program[odd] = open(lf, &half);
+        g->step_of[odd] = g->program[odd] ? clsym(lf->ctx, g->program[odd], name, 0) : NULL;
+        if (!g->step_of[odd])
+            return -1;
+    }
+    if (programs == 1)
+        g->step_of[1] = g->step_of[0];
+    g->counter = clsym(lf->ctx, g->program[0], counter, 0);
+    return g->counter ? 0 : -1;
+}
+
 void device_grid_count(struct device_grid *g, const struct cldev_info *info, size_t group,
                        size_t groups, bool by_group)
 {
@@ -146,6 +164,8 @@ static size_t slice_rows(const life *lf, const struct device_grid *g, size_t lef
 static int device_grid_generation(life *lf)
 {
     struct device_grid *g = lf->state;
+    if (g->step_of[0])
+        g->step = g->step_of[life_now(lf) & 1];
     if (g->how->before && g->how->before(lf) < 0)
         return -1;
     for (size_t y = 0, rows; y < lf->height; y += rows) {

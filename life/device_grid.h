@@ -36,12 +36,18 @@ struct device_grid {
     void *program[DEVICE_PROGRAMS], *extra; /* freed with the grid */
     int extra_flags;
     cl_kernel step, counter;
+    cl_kernel step_of[2]; /* of even and odd generations, if rules alternate; replaces `step` */
     char shape[120], explain[120];
 };
 
 /* Allocate the state of an engine, of `bytes` bytes, and call `open` with the first device. */
 int device_grid_create(life *lf, size_t bytes, const struct device_grid_how *how,
                        int (*open)(life *lf, const struct cldev_info *info));
+
+/* Open a program for the rule, or two for rules that alternate, by `open`, and their kernels:
+ * `name` computes a generation, `counter` counts. */
+int device_grid_open_kernels(life *lf, const char *name, const char *counter,
+                             void *(*open)(life *lf, const struct life_family *rule));
 
 /* Choose the items that count: `groups` groups a compute unit of `group` items, and a pair of sums
  * an item or a group. */

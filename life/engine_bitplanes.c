@@ -1,5 +1,5 @@
-/* engine_bitplanes.c - the engine "packed" for rules of the family Generations: bit planes on the
- * context's first device (planes.cl).
+/* engine_bitplanes.c - the engine "packed" for rules of the family Generations, and for two rules
+ * that alternate: bit planes on the context's first device (planes.cl).
  * SPDX-License-Identifier: MIT
  */
 #include "life/device_grid.h"
@@ -16,17 +16,14 @@ EMBEDDED(planes_file, "life/planes.cl", life_planes_cl);
 
 enum { ACROSS = 16, DOWN = 4, COUNTERS = 64 };
 
-static int bitplanes_open_kernels(life *lf, struct device_grid *g)
+static void *bitplanes_program(life *lf, const struct life_family *rule)
 {
     const struct embedded *const front[] = {&ternary_text, &mix_text};
     enum { OPTIONS = 128 };
     char text[OPTIONS + LIFE_FAMILY_MACROS];
-    snprintf(text, OPTIONS, "-D PLANES=%u -D LAST=%u\n", life_planes_of(lf), lf->rule.states - 2);
-    life_family_macros(&lf->rule, true, text + strlen(text));
-    g->program[0] = embedded_open(lf->ctx, text, &planes_file, 2, front);
-    g->step = g->program[0] ? clsym(lf->ctx, g->program[0], "life_planes", 0) : NULL;
-    g->counter = g->step ? clsym(lf->ctx, g->program[0], "life_count_planes", 0) : NULL;
-    return g->counter ? 0 : -1;
+    snprintf(text, OPTIONS, "-D PLANES=%u -D LAST=%u\n", life_planes_of(lf), rule->states - 2);
+    life_family_macros(rule, true, text + strlen(text));
+    return embedded_open(lf->ctx, text, &planes_file, 2, front);
 }
 
 static int bitplanes_open(life *lf, const struct cldev_info *info)
@@ -41,7 +38,7 @@ static int bitplanes_open(life *lf, const struct cldev_info *info)
     device_grid_count(g, info, COUNTERS, 1, false);
     if (device_grid_allocate(lf, info, bytes, 0, true) < 0)
         return -1;
-    return bitplanes_open_kernels(lf, g);
+    return device_grid_open_kernels(lf, "life_planes", "life_count_planes", bitplanes_program);
 }
 
 static cl_event bitplanes_start(life *lf, size_t y, size_t rows)

@@ -52,13 +52,10 @@ static cl_event bytes_count(life *lf, clndrange_t *ndr, cl_ulong at)
 
 static int bytes_open_kernels(life *lf, struct bytes *b, const struct bytes_method *method)
 {
-    void *program = b->g.program[0] = method->open(lf, b);
-    if (!program)
+    if (device_grid_open_kernels(lf, method->step, "life_count_bytes", method->open) < 0)
         return -1;
-    b->before = method->before ? clsym(lf->ctx, program, method->before, 0) : NULL;
-    b->g.step = clsym(lf->ctx, program, method->step, 0);
-    b->g.counter = b->g.step ? clsym(lf->ctx, program, "life_count_bytes", 0) : NULL;
-    return b->g.counter && (b->before || !method->before) ? 0 : -1;
+    b->before = method->before ? clsym(lf->ctx, b->g.program[0], method->before, 0) : NULL;
+    return b->before || !method->before ? 0 : -1;
 }
 
 static int bytes_open(life *lf, const struct cldev_info *info)

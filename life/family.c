@@ -6,6 +6,7 @@
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
  *   B2o/S2m34H      isotropic on hexagons (LifeViewer): of 2, 3 or 4 neighbours o are adjacent, p
  *                   are two opposite, three apart or all but two opposite, m are all others
+ *   B1/S2HT         the tripod of a hexagon: north, west and south-east (LifeViewer)
  *   B2/S013V        von Neumann's four: north, west, east, south
  *   W110            S. Wolfram's elementary rules, even numbers: a row computes the next row below
  *                   it, and live cells stay
@@ -30,6 +31,7 @@ enum {
     CELL = 1 << 4,
     MOORE = LIFE_MOORE,
     HEXAGON = LIFE_HEXAGON,
+    TRIPOD = LIFE_TRIPOD,
     NEUMANN = LIFE_NEUMANN
 };
 
@@ -137,8 +139,8 @@ bool life_family_tidy(const char *text, char *out, size_t size)
     return true;
 }
 
-/* Read the letters after a count; von Neumann's neighbours have none. `but`: set all placements
- * except theirs. */
+/* Read the letters after a count; von Neumann's neighbours and the tripod have none. `but`: set all
+ * placements except theirs. */
 static int read_letters(const char *text, const char **p, struct life_table *t, unsigned cell,
                         unsigned neighbours, unsigned count, bool but)
 {
@@ -148,7 +150,8 @@ static int read_letters(const char *text, const char **p, struct life_table *t, 
     if (!placements)
         return life_family_refuse(text,
                                   "letters after a count are for the eight neighbours and for "
-                                  "a hexagon's six, not for von Neumann's four");
+                                  "a hexagon's six, not for a tripod's three or von Neumann's "
+                                  "four");
     unsigned rest;
     const char *known = letters_of(placements, count, &rest);
     for (; islower((unsigned char)**p); ++*p) {
@@ -175,9 +178,10 @@ static int family_read_part(const char *text, const char **p, struct life_table 
         const unsigned count = (unsigned)(*(*p)++ - '0');
         if (count > most)
             return life_family_refuse(
-                text, most == 8 ? "a cell has 8 neighbours, so counts go from 0 to 8"
-                      : most == 6
-                          ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
+                text, most == 8   ? "a cell has 8 neighbours, so counts go from 0 to 8"
+                      : most == 6 ? "a cell has 6 neighbours of a hexagon, so counts go from 0 to 6"
+                      : most == 3
+                          ? "a cell has 3 neighbours of a tripod, so counts go from 0 to 3"
                           : "a cell has 4 neighbours of von Neumann, so counts go from 0 to 4");
         const bool but = **p == '-';
         *p += but;
@@ -192,8 +196,25 @@ static int family_read_part(const char *text, const char **p, struct life_table 
     return 0;
 }
 
-/* Read B.../S..., S.../B..., one of them, or survival/birth, optionally followed by H or V. Return
- * 1 if the text is none of these. */
+/* Cut off the name of the neighbourhood at the end of a tidy rule; *suffix receives it. */
+static unsigned take_neighbourhood(char *rule, const char **suffix)
+{
+    static const struct {
+        const char *end, *suffix;
+        unsigned cells;
+    } named[] = {{"Ht", "HT", TRIPOD}, {"H", "H", HEXAGON}, {"V", "V", NEUMANN}, {"", "", MOORE}};
+    const size_t length = strlen(rule);
+    size_t i = 0;
+    while (length < strlen(named[i].end) ||
+           strcmp(rule + length - strlen(named[i].end), named[i].end) != 0)
+        i++;
+    rule[length - strlen(named[i].end)] = '\0';
+    *suffix = named[i].suffix;
+    return named[i].cells;
+}
+
+/* Read B.../S..., S.../B..., one of them, or survival/birth, optionally followed by H, HT or V.
+ * Return 1 if the text is none of these. */
 static int read_parts(const char *text, struct life_table *t, unsigned *neighbourhood,
                       char normal[LIFE_RULE_TEXT])
 {
@@ -201,10 +222,9 @@ static int read_parts(const char *text, struct life_table *t, unsigned *neighbou
     if (!life_family_tidy(text, copy, sizeof copy) ||
         strspn(copy, "0123456789-aceijkmnopqrtwyzBSHV/") != strlen(copy) || !copy[0])
         return 1;
-    char *last = copy + strlen(copy) - 1;
-    const unsigned neighbours = *last == 'H' ? HEXAGON : *last == 'V' ? NEUMANN : MOORE;
-    char suffix[2] = {neighbours != MOORE ? *last : '\0', '\0'}, *slash = strchr(copy, '/');
-    *last = suffix[0] ? '\0' : *last;
+    const char *suffix;
+    const unsigned neighbours = take_neighbourhood(copy, &suffix);
+    char *slash = strchr(copy, '/');
     const char *first = copy, *second = slash ? slash + 1
                                         : *copy == 'B' || *copy == 'S'
                                             ? copy + 1 + strcspn(copy + 1, "BS")

@@ -22,7 +22,7 @@ enum life_form {
 };
 
 /* Neighbourhoods as cells of a block of nine: bit 0 the north-west cell, row by row. */
-enum { LIFE_MOORE = 0x1ef, LIFE_HEXAGON = 0x1ab, LIFE_NEUMANN = 0xaa };
+enum { LIFE_MOORE = 0x1ef, LIFE_HEXAGON = 0x1ab, LIFE_TRIPOD = 0x10a, LIFE_NEUMANN = 0xaa };
 
 struct life_family;
 

@@ -41,9 +41,9 @@ static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *s
         n = 10 * n + (unsigned)(*p - '0');
     if (n < 2 || n > 256)
         return life_family_refuse(text, "a rule has from 2 to 256 states");
-    if (*p && strcmp(p, "H") != 0 && strcmp(p, "V") != 0)
+    if (*p && strcmp(p, "H") != 0 && strcmp(p, "Ht") != 0 && strcmp(p, "V") != 0)
         return life_family_refuse(
-            text, "after the number of states there may be only H or V, as in 013/2/4V");
+            text, "after the number of states there may be only H, HT or V, as in 013/2/4V");
     *states = n;
     snprintf(head, LIFE_RULE_TEXT, "%.*s%s", (int)(second - copy), copy, p);
     return 0;
@@ -55,11 +55,9 @@ static int family_write_states(const char *given, struct life_family *f)
 {
     char text[LIFE_RULE_TEXT];
     snprintf(text, sizeof text, "%s", f->text);
-    char *last = text + strlen(text) - 1;
-    const char suffix[2] = {!f->counts && strchr("HV", *last) ? *last : '\0', '\0'};
-    if (suffix[0])
-        *last = '\0';
-    char *slash = strchr(text, '/');
+    char *end = text + strcspn(text, "HV"), *slash = strchr(text, '/'), suffix[4];
+    snprintf(suffix, sizeof suffix, "%s", end);
+    *end = '\0';
     *slash = '\0';
     const int length =
         snprintf(f->text, sizeof f->text, "%s/%s/%u%s", slash + 2, text + 1, f->states, suffix);

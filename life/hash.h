@@ -128,9 +128,8 @@ int hash_grow(struct hashlife *h);
  * none leaves its middle within 2^(level - 3) generations. */
 bool hash_has_room(const struct hashlife *h);
 
-/* Steps of four leaves computed since the plane was created: the work that no repetition has
- * saved. */
-uint64_t hash_steps(const life *lf);
+/* Results of nodes computed since the plane was created: the work that no repetition has saved. */
+uint64_t hash_results(const life *lf);
 
 /* Reset to an empty plane. */
 int hash_clear(struct hashlife *h);

@@ -294,6 +294,7 @@ static bool find_four(struct worker *w, struct batch *b, int level)
 static void result_known(struct worker *w, struct batch *b, const struct item *item,
                          square_t result)
 {
+    w->results++;
     b->result[item->at] = result;
     atomic_store_explicit(&w->h->node[item->square].result, result, memory_order_release);
     set_busy(w->h, item->square, 0);
@@ -320,7 +321,6 @@ static bool find_last(struct worker *w, struct batch *b, int level)
 
 static bool find_leaves(struct worker *w, struct batch *b)
 {
-    w->steps += b->n;
     for (unsigned i = 0; i < b->n; i++) {
         const square_t out = leaf_result(w, &w->h->node[b->item[i].square]);
         if (out == NO_SQUARE)

@@ -30,10 +30,10 @@ struct batch {
 enum { STACK = 32 * NODE_LEVELS };
 struct worker {
     struct hashlife *h;
-    uint8_t id;     /* id, from 1 on */
-    bool reverse;   /* process wanted squares from the last to the first */
-    unsigned items; /* begun since the last poll */
-    uint64_t steps; /* of four leaves, computed since the plane was created */
+    uint8_t id;       /* id, from 1 on */
+    bool reverse;     /* process wanted squares from the last to the first */
+    unsigned items;   /* begun since the last poll */
+    uint64_t results; /* of nodes, computed since the plane was created */
     bool (*poll)(struct worker *w);
     pthread_t thread;
     struct spare {

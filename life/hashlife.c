@@ -163,13 +163,13 @@ static int hashlife_step(life *lf, uint64_t generations)
     return 0;
 }
 
-uint64_t hash_steps(const life *lf)
+uint64_t hash_results(const life *lf)
 {
     const struct hashlife *h = lf->state;
-    uint64_t steps = 0;
+    uint64_t results = 0;
     for (unsigned t = 0; t < h->threads; t++)
-        steps += h->worker[t].steps;
-    return steps;
+        results += h->worker[t].results;
+    return results;
 }
 
 static size_t hashlife_bytes(const life *lf)

@@ -1,14 +1,15 @@
 /* identify_objects.c - separates the cells of a pattern into objects and names them.
  *
- * Cells within four columns and rows of each other are a cluster. Each cluster is traced alone: a
- * spaceship is one object, and all others are separated as the ash of a census. Clusters are
- * independent if no two of them ever come near each other, which follows from their boxes and
- * velocities.
+ * Cells within four columns and rows of each other are a cluster. Each shape of a cluster is traced
+ * alone: a spaceship is one object, and all others are separated as the ash of a census. An object
+ * that is too large for a census is traced on a plane of its own. Clusters are independent if no
+ * two of them ever come near each other, which follows from their boxes and velocities.
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
 #include "life/census.h"
 #include "life/engine.h"
+#include "life/hash_map.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,72 +23,122 @@ enum {
     MOST_CLUSTERED = 1 << 16, /* cells */
     LONGEST_PERIOD = 1 << 14, /* of an object */
     CLUSTER_MARGIN = 16,      /* around the cells of a cluster that is traced */
-    /* Limits while objects are named in a running grid. */
+    /* Limits while objects are named in a running grid, or beside an engine. */
     SHORT_PERIOD = 1 << 10, /* of an object */
     SMALL_WORDS = 4         /* of the box around a cluster */
 };
 
-/* ---- Clusters. ------------------------------------------------------------------------------- */
+/* ---- One cluster. ---------------------------------------------------------------------------- */
 
-/* The box includes all cells of the cluster during a period. */
-struct cluster {
-    long long left, top, right, bottom;
-    double dx, dy; /* displacement per generation */
+struct identify_namer {
+    struct census_rule rule;
+    struct census_sorter sorter;
+    size_t words;     /* largest box of a cluster */
+    uint64_t longest; /* longest period */
+    struct map known; /* shapes: 1 if they are objects */
 };
 
-static size_t cluster_root(size_t *parent, size_t i)
+/* Displacement per generation. */
+struct velocity {
+    double x, y;
+};
+
+static int namer_make(struct identify_namer *s, const char *rule, size_t words, uint64_t longest)
 {
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
+    s->words = words;
+    s->longest = longest;
+    return census_rule_make(&s->rule, rule) < 0 ? -1 : census_sorter_make(&s->sorter, &s->rule);
 }
 
-/* Join cells i and j if they are within `near` columns of each other. */
-static void join_columns(const struct identify_cells *s, size_t *parent, size_t i, size_t j,
-                         int near)
+/* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
+static uint64_t *cluster_cells(const struct identify_cluster *c, size_t words)
 {
-    const long long apart = llabs(s->cell[j].x - s->cell[i].x);
-    if (apart > near && (!s->width || s->width - apart > near))
-        return;
-    const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
-    parent[a > b ? a : b] = a > b ? b : a;
-}
-
-/* Join cells within `near` columns and rows of each other: parent[i] of cell i. */
-static void join_near_cells(const struct identify_cells *s, size_t *parent, int near)
-{
-    for (size_t i = 0; i < s->n; i++)
-        parent[i] = i;
-    for (size_t i = 0; i < s->n; i++)
-        for (size_t j = i + 1; j < s->n && s->cell[j].y - s->cell[i].y <= near; j++)
-            join_columns(s, parent, i, j, near);
-    for (size_t i = s->n; s->height && i-- > 0 && s->cell[i].y + near >= s->height;)
-        for (size_t j = 0; j < i && s->cell[j].y + s->height - s->cell[i].y <= near; j++)
-            join_columns(s, parent, i, j, near);
-}
-
-uint64_t identify_components(const struct identify_cells *s)
-{
-    size_t *parent = malloc((s->n + 1) * sizeof *parent);
-    uint64_t components = 0;
-    if (!parent || s->n > MOST_CLUSTERED) {
-        free(parent);
-        return s->n;
+    uint64_t *box = calloc(64 * words * words, sizeof *box);
+    const long long side = 64 * (long long)words, x = (side - (c->right - c->left)) / 2,
+                    y = (side - (c->bottom - c->top)) / 2;
+    for (size_t i = 0; i < c->n && box; i++) {
+        const size_t u = (size_t)(c->cell[i].x - c->left + x),
+                     v = (size_t)(c->cell[i].y - c->top + y);
+        box[v * words + u / 64] |= (uint64_t)1 << u % 64;
     }
-    join_near_cells(s, parent, 1);
-    for (size_t i = 0; i < s->n; i++)
-        components += parent[i] == i;
-    free(parent);
-    return components;
+    return box;
 }
+
+static long long cluster_side(const struct identify_cluster *c)
+{
+    const long long width = c->right - c->left, height = c->bottom - c->top;
+    return width > height ? width : height;
+}
+
+/* Trace a spaceship in a patch: true if the cluster is one. */
+static bool see_spaceship(struct identify_namer *s, const struct identify_cluster *c,
+                          struct velocity *velocity)
+{
+    struct census_motion motion;
+    if (cluster_side(c) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
+        return false;
+    uint64_t *patch = cluster_cells(c, 1);
+    const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, NULL) == 0 &&
+                      (motion.dx || motion.dy) && census_add(&s->sorter, patch);
+    s->sorter.no_memory |= !patch;
+    free(patch);
+    if (ship)
+        *velocity =
+            (struct velocity){(double)motion.dx / motion.period, (double)motion.dy / motion.period};
+    return ship;
+}
+
+/* Separate a cluster that stays where it is; false if it does not. */
+static bool see_stationary(struct identify_namer *s, const struct identify_cluster *c)
+{
+    const size_t words = (size_t)(cluster_side(c) + 2 * CLUSTER_MARGIN) / 64 + 1;
+    if (words > s->words)
+        return false;
+    uint64_t *box = cluster_cells(c, words);
+    const bool done = box && census_sort(&s->sorter, words, box, s->longest);
+    s->sorter.no_memory |= !box;
+    free(box);
+    return done;
+}
+
+/* Count the objects of a cluster `times` times; false if it is none. */
+static bool see_cluster(struct identify_namer *s, const struct identify_cluster *c, uint64_t times,
+                        struct velocity *velocity)
+{
+    *velocity = (struct velocity){0, 0};
+    const bool seen = see_spaceship(s, c, velocity) || see_stationary(s, c);
+    if (!seen || !times) {
+        census_soup_forgotten(&s->sorter);
+        return seen;
+    }
+    for (size_t i = 0; i < s->sorter.seen_n; i++)
+        s->sorter.object[s->sorter.seen[i]].here *= (uint32_t)times;
+    census_soup_counts(&s->sorter, 0);
+    return true;
+}
+
+bool identify_namer_see(struct identify_namer *s, const struct identify_cluster *c, uint64_t times)
+{
+    struct velocity velocity;
+    const uint32_t known = map_get(&s->known, c->shape);
+    if (known == 0 || (known == 1 && !times))
+        return known;
+    const bool seen = see_cluster(s, c, times, &velocity);
+    if (known == MAP_NONE && !map_put(&s->known, c->shape, seen))
+        s->sorter.no_memory = true;
+    return seen;
+}
+
+/* ---- All clusters. --------------------------------------------------------------------------- */
 
 /* True if two boxes with velocities are ever within NEAR of each other. */
-static bool clusters_meet(const struct cluster *a, const struct cluster *b)
+static bool clusters_meet(const struct identify_cluster *a, struct velocity va,
+                          const struct identify_cluster *b, struct velocity vb)
 {
     const double gap[2][2] = {
         {(double)(b->left - a->right) - NEAR, (double)(b->right - a->left) + NEAR},
         {(double)(b->top - a->bottom) - NEAR, (double)(b->bottom - a->top) + NEAR}};
-    const double v[2] = {a->dx - b->dx, a->dy - b->dy};
+    const double v[2] = {va.x - vb.x, va.y - vb.y};
     double from = 0, until = INFINITY;
     for (int i = 0; i < 2; i++) {
         if (v[i] == 0) {
@@ -102,109 +153,32 @@ static bool clusters_meet(const struct cluster *a, const struct cluster *b)
     return from <= until;
 }
 
-/* ---- One cluster. ---------------------------------------------------------------------------- */
-
-struct separation {
-    struct census_rule rule;
-    struct census_sorter sorter;
-    const struct identify_cells *cells;
-    size_t *parent;
-    struct cluster *cluster;
-    size_t n;
-    size_t words;     /* largest box of a cluster */
-    uint64_t longest; /* longest period */
-};
-
-/* Box around the cells with root `root`. */
-static struct cluster cluster_box(const struct separation *s, size_t root)
+/* True if no two clusters of different velocities ever meet. */
+static bool all_stay_apart(const struct identify_clusters *c, const struct velocity *velocity)
 {
-    const struct identify_cell *first = &s->cells->cell[root];
-    struct cluster c = {first->x, first->y, first->x, first->y, 0, 0};
-    for (size_t i = root; i < s->cells->n; i++)
-        if (s->parent[i] == root) {
-            const struct identify_cell *p = &s->cells->cell[i];
-            c.left = p->x < c.left ? p->x : c.left;
-            c.right = p->x > c.right ? p->x : c.right;
-            c.top = p->y < c.top ? p->y : c.top;
-            c.bottom = p->y > c.bottom ? p->y : c.bottom;
-        }
-    return c;
-}
-
-/* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
-static uint64_t *cluster_cells(const struct separation *s, size_t root, const struct cluster *c,
-                               size_t words)
-{
-    uint64_t *box = calloc(64 * words * words, sizeof *box);
-    const long long side = 64 * (long long)words, x = (side - (c->right - c->left)) / 2,
-                    y = (side - (c->bottom - c->top)) / 2;
-    for (size_t i = root; i < s->cells->n && box; i++)
-        if (s->parent[i] == root) {
-            const size_t u = (size_t)(s->cells->cell[i].x - c->left + x),
-                         v = (size_t)(s->cells->cell[i].y - c->top + y);
-            box[v * words + u / 64] |= (uint64_t)1 << u % 64;
-        }
-    return box;
-}
-
-/* Trace a spaceship in a patch: true if the cluster is one. */
-static bool see_spaceship(struct separation *s, size_t root, struct cluster *c)
-{
-    struct census_motion motion;
-    char name[CENSUS_NAME];
-    if (c->right - c->left > CENSUS_PATCH - 2 * CLUSTER_MARGIN ||
-        c->bottom - c->top > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
-        return false;
-    uint64_t *patch = cluster_cells(s, root, c, 1);
-    const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, name) == 0 &&
-                      (motion.dx || motion.dy) && census_add(&s->sorter, patch);
-    s->sorter.no_memory |= !patch;
-    free(patch);
-    if (!ship)
-        return false;
-    c->dx = (double)motion.dx / motion.period;
-    c->dy = (double)motion.dy / motion.period;
-    return true;
-}
-
-/* Separate a cluster that stays where it is; false if it does not. */
-static bool see_stationary(struct separation *s, size_t root, const struct cluster *c)
-{
-    const long long across =
-        c->right - c->left > c->bottom - c->top ? c->right - c->left : c->bottom - c->top;
-    const size_t words = (size_t)(across + 2 * CLUSTER_MARGIN) / 64 + 1;
-    if (words > s->words)
-        return false;
-    uint64_t *box = cluster_cells(s, root, c, words);
-    const bool done = box && census_sort(&s->sorter, words, box, s->longest);
-    s->sorter.no_memory |= !box;
-    free(box);
-    return done;
-}
-
-static bool see_cluster(struct separation *s, size_t root)
-{
-    struct cluster c = cluster_box(s, root);
-    if (!see_spaceship(s, root, &c) && !see_stationary(s, root, &c))
-        return false;
-    for (size_t i = 0; i < s->n; i++)
-        if ((c.dx != s->cluster[i].dx || c.dy != s->cluster[i].dy) &&
-            clusters_meet(&s->cluster[i], &c))
-            return false;
-    s->cluster[s->n++] = c;
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if ((velocity[i].x != velocity[j].x || velocity[i].y != velocity[j].y) &&
+                clusters_meet(&c->cluster[i], velocity[i], &c->cluster[j], velocity[j]))
+                return false;
     return true;
 }
 
 /* See all clusters; false if one of them is no object, or two of them meet. */
-static bool see_clusters(struct separation *s)
+static bool see_clusters(struct identify_namer *s, const struct identify_clusters *c)
 {
-    join_near_cells(s->cells, s->parent, NEAR);
-    for (size_t i = 0; i < s->cells->n; i++)
-        s->parent[i] = cluster_root(s->parent, i);
-    for (size_t i = 0; i < s->cells->n; i++)
-        if (s->parent[i] == i && !see_cluster(s, i))
-            return false;
-    return true;
+    struct velocity *velocity = malloc((c->n + 1) * sizeof *velocity);
+    bool seen = velocity != NULL;
+    s->sorter.no_memory |= !velocity;
+    for (size_t i = 0, n; i < c->n && seen; i += n) {
+        n = identify_clusters_alike(c, i);
+        seen = see_cluster(s, &c->cluster[i], n, &velocity[i]);
+        for (size_t k = 1; k < n; k++)
+            velocity[i + k] = velocity[i];
+    }
+    seen = seen && all_stay_apart(c, velocity);
+    free(velocity);
+    return seen;
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
@@ -217,16 +191,22 @@ static int objects_order(const void *a, const void *b)
     return strcmp(p->code, q->code);
 }
 
-/* Copy the counts of the sorter into *id. */
-static int list_separated(struct census_sorter *sorter, struct life_identity *id)
+static int out_of_memory_for_objects(void)
 {
-    census_soup_counts(sorter, 0);
-    id->object = calloc(sorter->objects + 1, sizeof *id->object);
+    return clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
+}
+
+int identify_namer_list(struct identify_namer *s, struct life_identity *id)
+{
+    const struct census_sorter *sorter = &s->sorter;
+    id->object = sorter->no_memory ? NULL : calloc(sorter->objects + 1, sizeof *id->object);
     for (size_t i = 0; i < sorter->objects && id->object; i++) {
         const struct census_object *o = &sorter->object[i];
+        if (!o->count)
+            continue;
         char *code = strdup(o->name);
         if (!code)
-            return -1;
+            return out_of_memory_for_objects();
         id->object[id->objects++] = (struct life_object){.code = code,
                                                          .period = o->motion.period,
                                                          .dx = o->motion.dx,
@@ -234,64 +214,87 @@ static int list_separated(struct census_sorter *sorter, struct life_identity *id
                                                          .count = o->count};
     }
     if (!id->object)
-        return -1;
+        return out_of_memory_for_objects();
     qsort(id->object, id->objects, sizeof *id->object, objects_order);
     return 0;
 }
 
+int identify_namer_open(life *lf, struct identify_namer **namer)
+{
+    const struct life_family *rule = &lf->rule;
+    *namer = NULL;
+    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->b0)
+        return 0;
+    *namer = calloc(1, sizeof **namer);
+    if (*namer && namer_make(*namer, rule->text, SMALL_WORDS, SHORT_PERIOD) == 0)
+        return 0;
+    identify_namer_close(*namer);
+    *namer = NULL;
+    return out_of_memory_for_objects();
+}
+
+void identify_namer_close(struct identify_namer *s)
+{
+    if (!s)
+        return;
+    census_sorter_free(&s->sorter);
+    map_free(&s->known);
+    free(s);
+}
+
 /* Name a pattern that is one object by its code. */
-static int name_whole(struct separation *s, struct life_identity *id)
+static int name_whole(const struct identify_namer *s, const struct identify_cells *now,
+                      struct life_identity *id)
 {
     struct census_motion motion;
     char name[CENSUS_NAME];
-    int status = 0;
-    const struct identify_cells *now = s->cells;
-    if (now->right - now->left > CENSUS_PATCH - 2 * CLUSTER_MARGIN ||
-        now->bottom - now->top > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
+    const struct identify_cluster whole = {now->cell,  now->n,      now->left, now->top,
+                                           now->right, now->bottom, 0,         false};
+    if (cluster_side(&whole) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return 0;
-    memset(s->parent, 0, now->n * sizeof *s->parent);
-    const struct cluster c = {now->left, now->top, now->right, now->bottom, 0, 0};
-    uint64_t *patch = cluster_cells(s, 0, &c, 1);
-    if (!patch)
-        return -1;
-    if (census_name(&s->rule, patch, LONGEST_PERIOD, &motion, name) == 0) {
-        id->code = strdup(name);
-        status = id->code ? 0 : -1;
-    }
+    uint64_t *patch = cluster_cells(&whole, 1);
+    const bool named = patch && census_name(&s->rule, patch, LONGEST_PERIOD, &motion, name) == 0;
+    id->code = named ? strdup(name) : NULL;
+    const bool failed = !patch || (named && !id->code);
     free(patch);
-    return status;
+    return failed ? out_of_memory_for_objects() : 0;
 }
 
 int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id)
 {
-    struct separation s = {.cells = now, .words = CENSUS_MOST_WORDS, .longest = LONGEST_PERIOD};
-    const struct life_family *rule = &lf->rule;
-    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->b0 ||
-        now->n > MOST_CLUSTERED || census_rule_make(&s.rule, rule->text) < 0)
+    struct identify_namer *s;
+    struct identify_clusters c = {.n = 0};
+    if (now->n > MOST_CLUSTERED)
         return 0;
-    s.parent = malloc((now->n + 1) * sizeof *s.parent);
-    s.cluster = malloc((now->n + 1) * sizeof *s.cluster);
-    int status = s.parent && s.cluster && census_sorter_make(&s.sorter, &s.rule) == 0 ? 0 : -1;
-    if (status == 0 && see_clusters(&s))
-        status = list_separated(&s.sorter, id);
-    if (status == 0 && s.sorter.no_memory)
-        status = -1;
+    if (identify_namer_open(lf, &s) < 0)
+        return -1;
+    if (!s)
+        return 0;
+    s->words = CENSUS_MOST_WORDS;
+    s->longest = LONGEST_PERIOD;
+    int status = identify_clusters_make(&c, now, NEAR);
+    if (status == 0 && (see_clusters(s, &c) || s->sorter.no_memory))
+        status = identify_namer_list(s, id);
     if (status == 0 && id->period)
-        status = name_whole(&s, id);
-    census_sorter_free(&s.sorter);
-    free(s.parent);
-    free(s.cluster);
-    return status < 0 ? clerror_set(ENOMEM, "life: out of memory for the objects of a pattern") : 0;
+        status = name_whole(s, now, id);
+    identify_clusters_free(&c);
+    identify_namer_close(s);
+    return status;
+}
+
+void identify_forget(struct life_identity *id)
+{
+    for (size_t i = 0; i < id->objects; i++)
+        free((char *)id->object[i].code);
+    free(id->object);
+    free((char *)id->code);
+    *id = (struct life_identity){.kind = LIFE_UNSETTLED};
 }
 
 void life_identity_free(struct life_identity *identity)
 {
-    if (!identity)
-        return;
-    for (size_t i = 0; i < identity->objects; i++)
-        free((char *)identity->object[i].code);
-    free(identity->object);
-    free((char *)identity->code);
+    if (identity)
+        identify_forget(identity);
     free(identity);
 }
 
@@ -308,64 +311,18 @@ static int cells_of_rectangle(const struct life_cells *from, struct identify_cel
         for (size_t x = 0; x < from->width; x++)
             if (from->word[y * from->stride + x / 64] >> x % 64 & 1)
                 to->cell[to->n++] = (struct identify_cell){(long long)x, (long long)y, 1};
-    return to->cell ? 0 : -1;
-}
-
-static long long *cell_coordinate(struct identify_cell *cell, bool vertical)
-{
-    return vertical ? &cell->y : &cell->x;
-}
-
-/* Put the parts of a cluster on both sides of a torus' edge together: the cells before the
- * cluster's first gap move by the torus' `side`. False: the cluster surrounds the torus. */
-static bool join_across_edge(struct separation *s, size_t root, long long side, bool vertical)
-{
-    long long first = side, last = -1, end;
-    bool *taken = calloc((size_t)side + 1, sizeof *taken);
-    s->sorter.no_memory |= !taken;
-    for (size_t i = root; i < s->cells->n && taken; i++)
-        if (s->parent[i] == root) {
-            const long long at = *cell_coordinate(&s->cells->cell[i], vertical);
-            taken[at] = true;
-            first = at < first ? at : first;
-            last = at > last ? at : last;
-        }
-    end = first; /* of the part at the beginning of the torus */
-    for (long long at = first; at <= last && at - end <= NEAR && taken; at++)
-        end = taken[at] ? at : end;
-    free(taken);
-    if (first + side - last > NEAR)
-        return true;
-    for (size_t i = root; i < s->cells->n && end < last; i++)
-        if (s->parent[i] == root && *cell_coordinate(&s->cells->cell[i], vertical) <= end)
-            *cell_coordinate(&s->cells->cell[i], vertical) += side;
-    return end < last;
-}
-
-static bool is_joined(struct separation *s, size_t root)
-{
-    return !s->cells->width || (join_across_edge(s, root, s->cells->width, false) &&
-                                join_across_edge(s, root, s->cells->height, true));
+    return to->cell ? 0 : out_of_memory_for_objects();
 }
 
 /* Name each cluster by itself, and return the number of those that are no object. */
-static uint64_t name_clusters(struct separation *s)
+static uint64_t name_clusters(struct identify_namer *s, const struct identify_clusters *c)
 {
     uint64_t others = 0;
-    join_near_cells(s->cells, s->parent, NEAR);
-    for (size_t i = 0; i < s->cells->n; i++)
-        s->parent[i] = cluster_root(s->parent, i);
-    for (size_t i = 0; i < s->cells->n; i++) {
-        if (s->parent[i] != i)
-            continue;
-        const bool joined = is_joined(s, i);
-        struct cluster c = cluster_box(s, i);
-        if (joined && (see_spaceship(s, i, &c) || see_stationary(s, i, &c))) {
-            census_soup_counts(&s->sorter, 0);
-        } else {
-            census_soup_forgotten(&s->sorter);
-            others++;
-        }
+    for (size_t i = 0, n; i < c->n; i += n) {
+        const struct identify_cluster *first = &c->cluster[i];
+        n = identify_clusters_alike(c, i);
+        if (first->surrounds || !identify_namer_see(s, first, n))
+            others += n;
     }
     return others;
 }
@@ -396,33 +353,30 @@ static int split_rule_of_cells(const char *text, const struct life_cells *cells,
 struct life_identity *life_identify_cells(const char *rule, const struct life_cells *cells,
                                           uint64_t *others)
 {
-    struct separation s = {.words = SMALL_WORDS, .longest = SHORT_PERIOD};
+    struct identify_namer s = {.words = 0};
     struct identify_cells now = {.n = 0};
+    struct identify_clusters c = {.n = 0};
     char alone[LIFE_RULE_TEXT];
     if (split_rule_of_cells(rule, cells, alone, &now) < 0)
         return NULL;
     struct life_identity *id = calloc(1, sizeof *id);
-    if (!id || census_rule_make(&s.rule, alone) < 0) {
-        free(id);
-        return id ? NULL : (clerror_set(ENOMEM, "life: out of memory for an identity"), NULL);
-    }
-    s.cells = &now;
-    int status = cells_of_rectangle(cells, &now);
-    s.parent = malloc((now.n + 1) * sizeof *s.parent);
-    status = status == 0 && s.parent && census_sorter_make(&s.sorter, &s.rule) == 0 ? 0 : -1;
+    int status =
+        id ? namer_make(&s, alone, SMALL_WORDS, SHORT_PERIOD) : out_of_memory_for_objects();
+    status = status == 0 ? cells_of_rectangle(cells, &now) : status;
+    status = status == 0 ? identify_clusters_make(&c, &now, NEAR) : status;
     if (status == 0) {
         id->kind = LIFE_OBJECTS;
         id->least = id->most = now.n;
         id->mean = (double)now.n;
-        *others = name_clusters(&s);
-        status = s.sorter.no_memory ? -1 : list_separated(&s.sorter, id);
+        *others = name_clusters(&s, &c);
+        status = identify_namer_list(&s, id);
     }
+    identify_clusters_free(&c);
     census_sorter_free(&s.sorter);
-    free(s.parent);
+    map_free(&s.known);
     free(now.cell);
     if (status == 0)
         return id;
     life_identity_free(id);
-    clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
     return NULL;
 }

@@ -208,18 +208,18 @@ static size_t append_ways(const struct life_large *l, char *text, size_t size)
     return used;
 }
 
-static void *large_open(life *lf, const struct bytes *b)
+static void *large_open(life *lf, const struct life_family *rule)
 {
+    const struct bytes *b = lf->state;
     const struct embedded *const front[] = {&mix_text, &count_text};
-    const struct life_large l = large_of(&lf->rule);
+    const struct life_large l = large_of(rule);
     const bool runs = large_way_of(&l) == LARGE_RUNS;
     char text[1000 + 4 * (LARGE_RANGE_MAX + 1) + 32 * 2 * LARGE_INTERVALS + 3 * 256];
     const size_t size = sizeof text;
     size_t used = 0;
     APPEND("-D RANGE=%u -D ROWS_AWAY=%u -D STATES=%u -D MIDDLE=%u -D COLUMNS=%zu -D ROWS=%zu -D "
            "ITEMS=%zu\n",
-           lf->rule.range, l.range, lf->rule.states, runs ? 1 : l.middle, b->columns, b->rows,
-           b->items);
+           rule->range, l.range, rule->states, runs ? 1 : l.middle, b->columns, b->rows, b->items);
     APPEND("#define INVERTED %d\n#define TOTAL %d\n", large_inversion(&l), large_total(&l));
     used += append_counts("BIRTH", &l.birth, text + used, size - used);
     used += append_counts("SURVIVAL", &l.survival, text + used, size - used);

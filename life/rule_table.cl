@@ -3,8 +3,8 @@
  *
  *   PLACES   the rule is a tree (transitions.h): the state at the first of these places of the
  *            block chooses a branch, and so on
- *   TABLE    the rule is of Generations: next states by the block's live cells (family.c), in
- *            words of 32 bits
+ *   TABLE    the rule is of Generations, or one of two that alternate: next states by the block's
+ *            live cells (family.c), in words of 32 bits
  *
  *      0 1 2
  *      3 4 5     places of the block
@@ -70,7 +70,7 @@ static uint table_next_state(const uint *block, __global const uint *branch)
     for (int i = 0; i < 9; i++)
         live |= (uint)(block[i] == 1) << i;
     const uint next = table[live / 32] >> live % 32 & 1;
-    return block[4] > 1 ? (block[4] + 1) % STATES : next ? 1 : block[4] ? 2 : 0;
+    return block[4] > 1 ? (block[4] + 1) % STATES : next ? 1 : block[4] && STATES > 2 ? 2 : 0;
 #endif
 }
 

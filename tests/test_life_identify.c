@@ -56,7 +56,7 @@ static void identify_knows_published_patterns(void **unused)
         {"B3/S23", "x = 1, y = 1\no!", LIFE_EXTINCT, 0, 0, 0, 0, 0, 0, 0, "", NULL},
         {"B3/S23", gun, LIFE_GUN, 30, 0, 0, 5, -1, -1, -1, "", NULL},
         /* The block-laying switch engine leaves eight blocks in 288 generations. */
-        {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 288, 0, 0, 32, -1,
+        {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 288, 24, 24, 32, -1,
          -1, -1, "", NULL},
         /* Life with all states inverted: a glider of dead cells, stored as live ones. */
         {"B0123478/S01234678", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4,
@@ -95,15 +95,34 @@ static void put_identified(life *lf, long long x, long long y, const char *text)
     life_pattern_free(&p);
 }
 
-static void expect_identity(life *lf, enum life_kind kind, uint64_t period, uint64_t growth)
+static struct life_identity *expect_kind(life *lf, enum life_kind kind, uint64_t period,
+                                         uint64_t growth)
 {
     struct life_identity *id = life_identify(lf, 20000);
     ready(id);
     assert_string_equal(life_kind_name(id->kind), life_kind_name(kind));
     assert_int_equal(id->period, period);
     assert_int_equal(id->growth, growth);
-    life_identity_free(id);
     life_free(lf);
+    return id;
+}
+
+static void expect_identity(life *lf, enum life_kind kind, uint64_t period, uint64_t growth)
+{
+    life_identity_free(expect_kind(lf, kind, period, growth));
+}
+
+/* A pattern that moves and emits `count` objects of one code in a period. */
+static void expect_emitter(life *lf, enum life_kind kind, uint64_t period, uint64_t growth, int dx,
+                           int dy, const char *code, uint64_t count)
+{
+    struct life_identity *id = expect_kind(lf, kind, period, growth);
+    assert_int_equal(llabs(id->dx), dx);
+    assert_int_equal(llabs(id->dy), dy);
+    assert_int_equal(id->objects, 1);
+    assert_string_equal(id->object[0].code, code);
+    assert_int_equal(id->object[0].count, count);
+    life_identity_free(id);
 }
 
 /* The stream of a gun grows for 1,600 generations, until it reaches an eater. */
@@ -125,7 +144,60 @@ static void identify_knows_rake_in_large_box(void **unused)
     (void)unused;
     life *lf = identify_plane("B3/S23", rake);
     put_identified(lf, -2000, -77, "x = 2, y = 2\n2o$2o!");
-    expect_identity(lf, LIFE_RAKE, 20, 5);
+    expect_emitter(lf, LIFE_RAKE, 20, 5, 10, 0, "xq4_153", 1);
+}
+
+/* Gosper's gun emits a glider in 30 generations, the block-laying switch engine eight blocks in
+ * 288, in which it moves by 24 cells diagonally. */
+static void identify_knows_what_is_emitted(void **unused)
+{
+    (void)unused;
+    expect_emitter(identify_plane("B3/S23", gun), LIFE_GUN, 30, 5, 0, 0, "xq4_153", 1);
+    expect_emitter(identify_plane("B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!"),
+                   LIFE_PUFFER, 288, 32, 24, 24, "xs4_33", 8);
+}
+
+/* A cell moves to the right every other generation and leaves a cell, above and below which there
+ * are cells in every other generation. The population grows by 1 in a period from even generations,
+ * by 3 from odd ones, and its mean by 2. */
+static void identify_knows_growth_that_depends_on_phase(void **unused)
+{
+    static const char text[] = "@RULE Phases\n@TABLE\nn_states:6\nneighborhood:vonNeumann\n"
+                               "symmetries:none\nvar a={0,1,2,3,4,5}\nvar b=a\nvar c=a\nvar d=a\n"
+                               "1,a,b,c,d,5\n5,a,b,c,d,2\n3,a,b,c,d,0\n0,a,b,c,5,1\n0,a,b,2,d,3\n"
+                               "0,2,b,c,d,3\n";
+    life_transitions *phases = life_transitions_read("phases", text, strlen(text));
+    (void)unused;
+    ready(phases);
+    life *lf = life_create(&(struct life_options){.transitions = phases, .bounds = LIFE_UNBOUNDED});
+    ready(lf);
+    works(life_put_states(lf, 5, 7, 1, 1, &(const unsigned char){1}));
+    struct life_identity *id = expect_kind(lf, LIFE_PUFFER, 2, 2);
+    assert_true(id->dx == 1 && id->dy == 0);
+    life_identity_free(id);
+    life_transitions_free(phases);
+}
+
+/* M. Riley's breeder of 38 cells creates switch engines. It is known early, when it has some
+ * thousand cells. Its population equals the one of a plane that runs as far. */
+static void identify_looks_ahead_of_quadratic_growth(void **unused)
+{
+    static const char breeder[] =
+        "x = 135, y = 41\n131b4o$130bo3bo$134bo$133bo3$130b2o$130bobo$132bo$130b3o5$131b4o$130bo3bo"
+        "$134bo$133bo9$94b4o$93bo3bo$97bo$96bo8$b4o$o3bo$4bo$3bo!";
+    (void)unused;
+    life *lf = identify_plane("B3/S23", breeder);
+    struct life_identity *id = life_identify(lf, 2000);
+    uint64_t population;
+    ready(id);
+    assert_string_equal(life_kind_name(id->kind), "quadratic growth");
+    life_free(lf);
+    lf = identify_plane("B3/S23", breeder);
+    works(life_step(lf, id->generation));
+    works(life_population(lf, &population));
+    assert_int_equal(id->most, population);
+    life_free(lf);
+    life_identity_free(id);
 }
 
 /* Two guns 15 generations apart: the population grows by 5 cells in 15 generations, the guns have
@@ -416,6 +488,9 @@ int main(void)
         cmocka_unit_test(identify_knows_published_patterns),
         cmocka_unit_test(identify_looks_ahead_of_growth),
         cmocka_unit_test(identify_knows_rake_in_large_box),
+        cmocka_unit_test(identify_knows_what_is_emitted),
+        cmocka_unit_test(identify_knows_growth_that_depends_on_phase),
+        cmocka_unit_test(identify_looks_ahead_of_quadratic_growth),
         cmocka_unit_test(identify_has_period_of_cells),
         cmocka_unit_test(identify_has_period_of_trail),
         cmocka_unit_test(identify_leaves_unsettled),

@@ -229,6 +229,8 @@ static void rule_isotropic_families_are_tables(void **state)
                 {"S23/B3-a", "B3-a/S23"},
                 {"23-a/3", "B3/S23-a"},
                 {"B2/S34H", "B2/S34H"},
+                {"b1s2ht", "B1/S2HT"},
+                {"12/1/4ht", "12/1/4HT"},
                 {"b2s013v", "B2/S013V"},
                 {"B3/S23", "B3/S23"},
                 {"highlife", "B36/S23"},
@@ -427,6 +429,30 @@ static void check_circuit(const struct life_table *t, int most)
     assert_non_null(strstr(text, "(next, "));
 }
 
+/* The tripod is north, west and south-east (LifeViewer, whose names are B1/S12HT and, as HROT,
+ * R1,C2,S1-2,B1,N3). */
+static void rule_tripod_matches_definition(void **state)
+{
+    enum { N = 24 };
+    struct life_family tripod, sums;
+    unsigned char cells[N * N], to[2][N * N];
+    (void)state;
+    works(life_family_parse("B1/S12HT", &tripod));
+    works(life_family_parse("R1,C2,S1-2,B1,N3", &sums));
+    for (unsigned block = 0; block < 512; block++) {
+        const unsigned count = (block >> 1 & 1) + (block >> 3 & 1) + (block >> 8 & 1);
+        assert_int_equal(life_table_next(&tripod.table, block),
+                         count == 1 || (count == 2 && block >> 4 & 1));
+    }
+    for (size_t i = 0; i < N * N; i++)
+        cells[i] = life_mix(i) & 1;
+    life_ref_family_rows(&tripod, 0, LIFE_TORUS, N, N, 0, N, cells, to[0]);
+    life_ref_family_rows(&sums, 0, LIFE_TORUS, N, N, 0, N, cells, to[1]);
+    assert_memory_equal(to[0], to[1], sizeof to[0]);
+    fails(EINVAL, life_family_parse("B4/S2HT", &tripod));
+    fails(EINVAL, life_family_parse("B2o/S2HT", &tripod));
+}
+
 static void rule_circuits_are_right(void **state)
 {
     (void)state;
@@ -462,6 +488,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rule_isotropic_families_are_tables),
         cmocka_unit_test(rule_hensel_letters_partition_counts),
         cmocka_unit_test(rule_hexagon_letters_match_definition),
+        cmocka_unit_test(rule_tripod_matches_definition),
         cmocka_unit_test(rule_maps_match_counts),
         cmocka_unit_test(rule_maps_have_documented_order),
         cmocka_unit_test(rule_circuits_are_right),

@@ -7,7 +7,8 @@
  *   life_identity_free(id);
  *
  * A pattern is compared with its own past, up to a displacement, cell by cell; periods are exact.
- * Growth is confirmed for about a million generations by HashLife, or until 2^21 cells are alive.
+ * Linear growth is confirmed for about a million generations by HashLife, or until 2^21 cells are
+ * alive.
  * Pointer functions return NULL with clerrno set and a message in clerror(). NULL may be freed.
  * SPDX-License-Identifier: MIT
  */
@@ -29,12 +30,15 @@ enum life_kind {
     LIFE_OSCILLATOR, /* returns to the same cells at the same place */
     LIFE_SPACESHIP,  /* returns to the same cells elsewhere */
     LIFE_OBJECTS,    /* several objects that move apart; `object` lists them */
-    /* The population grows by `growth` cells in each period. */
-    LIFE_GUN,    /* cells stay where the pattern began; all that leaves them moves on */
-    LIFE_RAKE,   /* moves, and all that leaves it moves on */
+    /* The population grows by `growth` cells in each period. The engine consists of the groups of
+     * cells that recur and whose number does not grow. */
+    LIFE_GUN,    /* the engine stays; all that leaves it moves on */
+    LIFE_RAKE,   /* the engine moves, and all that leaves it moves on */
     LIFE_PUFFER, /* leaves cells that stay */
-    /* 2^17 cells or more, at least eight times as many as in the beginning, and the growth in the
-     * third and in the last quarter of the time is 1.1 to 4 times that in the quarter before. */
+    /* When the time doubles, the growth is 3.5 to 4.5 times the previous one twice in succession,
+     * up to generation 2^28. Or there are 2^17 cells or more, at least eight times as many as in
+     * the beginning, and the growth in the third and in the last quarter of the time is 1.1 to 4
+     * times that in the quarter before. */
     LIFE_QUADRATIC
 };
 
@@ -45,15 +49,18 @@ struct life_identity {
     enum life_kind kind;
     /* Generations after which the pattern was seen to repeat, to grow or to be extinct; it may have
      * settled earlier. Unsettled: the limit, or the last generation with at most 2^20 cells, or in
-     * which more than 2^17 cells have taken HashLife 2^20 steps of 32 x 32 cells. */
+     * which more than 2^17 cells have made HashLife compute 2^20 results. */
     uint64_t generation;
-    /* Generations; 0 if none. Gun: of the population, and of the cells where the pattern began.
-     * Rake, puffer: of the population, and of the cells at a side of the pattern that moves, if
-     * these recur within eight periods of the population. */
+    /* Generations; 0 if none. Growth: of the population, and of the engine if it recurs within
+     * eight periods of the population. */
     uint64_t period;
-    long long dx, dy; /* displacement in a period: columns to the right, rows downwards */
-    uint64_t growth;  /* cells in a period */
-    /* Of a period above 2^14, the next four are of 256 or more generations at equal distances. */
+    /* Displacement in a period, of the engine in case of growth: columns to the right, rows
+     * downwards. 0 also if the engine does not recur; of its larger parts if they move
+     * differently. */
+    long long dx, dy;
+    uint64_t growth; /* cells in a period, the mean of its phases */
+    /* Of a period above 2^14, the next four are of 250 or more generations at equal distances; of
+     * growth with a period above 2^9, of 60 or more. */
     uint64_t least, most; /* population during a period; else that of the last generation */
     double mean;          /* population, mean over a period */
     double heat;          /* cells that change, mean over a period */
@@ -64,8 +71,9 @@ struct life_identity {
      * else NULL. Owned. */
     const char *code;
     /* The separate objects of a settled pattern of two states, the most common first: code, period,
-     * displacement and count; other members are 0. Owned; 0 objects if they cannot be
-     * separated: an object is larger than 58 x 58. */
+     * displacement and count; other members are 0. Growth: those emitted in a period, if they are
+     * all by which the pattern grows. Owned; 0 objects if they cannot be separated: an object is
+     * larger than 58 x 58. */
     size_t objects;
     struct life_object *object;
 };

@@ -64,7 +64,8 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  * not a rule; the message says why. Families:
  *   outer-totalistic    the rules of life_rule_parse
  *   isotropic           B2-a/S12: by the arrangement of neighbours (A. Hensel's notation)
- *   hexagonal           B2/S34H: six neighbours; B2o3-m/S34H: by their arrangement (LifeViewer)
+ *   hexagonal           B2/S34H: six neighbours; B2o3-m/S34H: by their arrangement; B1/S12HT: a
+ *                       tripod, the neighbours to the north, west and south-east (LifeViewer)
  *   von Neumann         B2/S013V: four neighbours
  *   one-dimensional     W110: S. Wolfram's rules with even numbers
  *   triangular          B45/S456L: 12 neighbours, with counts x, y, z for 10 to 12; or LE, LV,
