@@ -210,7 +210,7 @@ static double host_ns(const struct life_job *job)
 {
     const int range = job->transitions ? 1 : life_rule_range(job->rule);
     if (range <= 1 && (job->transitions || job->bounds == LIFE_JOINED))
-        return 100;
+        return 20;
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
