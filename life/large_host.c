@@ -3,7 +3,8 @@
  * A cell is a byte. A generation computes a box: the nonzero cells, and the cells that have one of
  * them in their neighbourhood. Rows are loops over counts of one, two or four bytes, which
  * compilers vectorize (large_host.h). A square is summed by columns, from row to row, and then
- * along the row by sums of 1, 2, 4 ... columns. Other neighbourhoods are lists of runs of equal
+ * along the row by sums of 1, 2, 4 ... columns. A diamond is advanced from row to row by its edges,
+ * each the difference of two sums along diagonals. Other neighbourhoods are lists of runs of equal
  * weight in a row, each the difference of two prefix sums.
  *
  * The scalar definition is in larger_than_life.c; tests compare the two.
@@ -29,7 +30,8 @@ struct large_host {
     enum large_inverted how;
     int total;
     size_t columns, reach; /* of the neighbourhood to either side, and up and down */
-    struct large_run *run; /* NULL: a square */
+    bool diamond;
+    struct large_run *run; /* NULL: a square, or a diamond */
     size_t runs, odd_runs; /* around even cells, and the following ones around odd cells */
     unsigned count_bytes;
     unsigned char weight[256]; /* of a state */
@@ -41,7 +43,8 @@ struct large_host {
     /* Scratch memory of rows: cells' weights; counts; the rule's answers. */
     unsigned char *value[2], *born, *stays;
     void *count, *work[2];
-    void *sums;      /* of columns; of runs: 2 reach + 1 rows of prefix sums, `stride` apart */
+    void *sums;      /* of columns; of runs: 2 reach + 1 rows of prefix sums, `stride` apart; of a
+                        diamond: diamond_rows() pairs of rows of diagonal sums */
     bool *row_lives; /* true if a row of prefix sums is not 0 throughout */
     size_t stride;
 };
@@ -52,6 +55,12 @@ struct large_area {
     size_t x, y, width, height;
     bool inverted, next_inverted; /* how the cells are stored */
 };
+
+/* Rows of diagonal sums: from two above a diamond around a row to its last one. */
+static long diamond_rows(const struct large_host *h)
+{
+    return 2 * (long)h->reach + 3;
+}
 
 static size_t wrapped(long i, size_t n)
 {
@@ -120,6 +129,9 @@ static unsigned bytes_of_counts(const struct life_large *l)
     return span < UINT8_MAX ? 1 : span < UINT16_MAX ? 2 : 4;
 }
 
+/* A diamond of up to this range takes longer by its edges than by its runs. */
+enum { FEW_RUNS = 3 };
+
 static int large_host_take_rule(struct large_host *h, const struct life_family *rule)
 {
     const char *why;
@@ -131,7 +143,8 @@ static int large_host_take_rule(struct large_host *h, const struct life_family *
     h->count_bytes = bytes_of_counts(&h->rule);
     for (unsigned i = 0; i < h->rule.states; i++)
         h->weight[i] = (unsigned char)large_state_weight(&h->rule, i);
-    if (h->rule.shape == 'M')
+    h->diamond = h->rule.shape == 'N' && h->reach > FEW_RUNS;
+    if (h->rule.shape == 'M' || h->diamond)
         return 0;
     h->runs = large_runs(&h->rule, false, NULL);
     h->odd_runs = large_has_parity(&h->rule) ? large_runs(&h->rule, true, NULL) : 0;
@@ -152,7 +165,7 @@ static int large_host_allocate(life *lf, struct large_host *h)
     if (bytes > life_host_memory())
         return clerror_set(ENOMEM, "life: the engine reference needs %.4g MB for %zu x %zu cells",
                            bytes / 1e6, lf->width, lf->height);
-    h->stride = n;
+    h->stride = h->diamond ? n + 1 : n; /* with an entry before the row, and one after it */
     void *const all[] = {h->cells[0] = calloc(cells, 1),
                          h->cells[1] = calloc(cells, 1),
                          h->value[0] = calloc(n, 1),
@@ -162,7 +175,10 @@ static int large_host_allocate(life *lf, struct large_host *h)
                          h->count = calloc(n, c),
                          h->work[0] = calloc(n, c),
                          h->work[1] = calloc(n, c),
-                         h->sums = calloc(h->run ? n * rows : n, c),
+                         h->sums = calloc(h->diamond ? 2 * (size_t)diamond_rows(h) * h->stride
+                                          : h->run   ? n * rows
+                                                     : n,
+                                          c),
                          h->row_lives = calloc(rows, sizeof *h->row_lives)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!all[i])

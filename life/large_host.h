@@ -155,10 +155,76 @@ static void NAME(count_lists)(struct large_host *h, const struct large_area *a, 
     NAME(take_odd)(h->count, h->work[0], !((a->x + (size_t)y) & 1), a->width);
 }
 
+/* Diagonal sums of row y, from entry 1 on: of a cell and all cells up to its left, or with `right`
+ * up to its right. The entries before and after a row are 0. */
+static T *NAME(diagonal)(const struct large_host *h, bool right, long y)
+{
+    const long rows = diamond_rows(h);
+    const size_t at = (size_t)((y % rows + rows) % rows);
+    return (T *)h->sums + (2 * at + right) * h->stride + 1;
+}
+
+LIFE_VECTORS static void NAME(add_diagonals)(T *restrict left, T *restrict right,
+                                             const T *restrict left_above,
+                                             const T *restrict right_above,
+                                             const unsigned char *restrict value, size_t n)
+{
+    for (size_t x = 0; x < n; x++) {
+        left[x] = (T)(value[x] + left_above[(ptrdiff_t)x - 1]);
+        right[x] = (T)(value[x] + right_above[x + 1]);
+    }
+}
+
+/* The lower edges of a diamond around row y enter, and the upper edges of the one around row y - 1
+ * leave; a sum along an edge is the difference of two diagonal sums. */
+LIFE_VECTORS static void NAME(add_edges)(T *restrict sum, const T *restrict enter,
+                                         const T *restrict enter_left, const T *restrict left,
+                                         const T *restrict right, const T *restrict left_top,
+                                         const T *restrict right_top, size_t reach, size_t n)
+{
+    for (size_t x = 0; x < n; x++)
+        sum[x] = (T)(sum[x] + enter[x + reach] - right[x + 2 * reach + 1] +
+                     enter_left[x + reach - 1] - left[(ptrdiff_t)x - 1] - left[x + 2 * reach] +
+                     left_top[x + reach - 1] - right[x] + right_top[x + reach]);
+}
+
+/* Advance the sums of diamonds, h->work[1], to row y. */
+static void NAME(enter_diamond)(struct large_host *h, const struct large_area *a, long y)
+{
+    const long reach = (long)h->reach, last = y + reach;
+    large_values(h, a, last, h->value[0]);
+    NAME(add_diagonals)
+    (NAME(diagonal)(h, false, last), NAME(diagonal)(h, true, last),
+     NAME(diagonal)(h, false, last - 1), NAME(diagonal)(h, true, last - 1), h->value[0],
+     a->width + 2 * h->columns);
+    NAME(add_edges)
+    (h->work[1], NAME(diagonal)(h, true, last), NAME(diagonal)(h, false, last - 1),
+     NAME(diagonal)(h, false, y - 1), NAME(diagonal)(h, true, y - 1),
+     NAME(diagonal)(h, false, y - 2 - reach), NAME(diagonal)(h, true, y - 1 - reach), h->reach,
+     a->width);
+}
+
+static void NAME(count_diamond)(struct large_host *h, const struct large_area *a, long y)
+{
+    NAME(enter_diamond)(h, a, y);
+    memcpy(h->count, h->work[1], a->width * sizeof(T));
+    if (!h->rule.middle) {
+        large_values(h, a, y, h->value[0]);
+        NAME(leave_middle)(h->count, h->value[0] + h->columns, a->width);
+    }
+}
+
 /* Sums before the first row of an area. */
 static void NAME(begin)(struct large_host *h, const struct large_area *a)
 {
     const long y = (long)a->y, reach = (long)h->reach;
+    if (h->diamond) { /* as if the rows above the first diamond were empty */
+        memset(h->sums, 0, 2 * (size_t)diamond_rows(h) * h->stride * sizeof(T));
+        memset(h->work[1], 0, a->width * sizeof(T));
+        for (long i = y - 2 * reach; i < y; i++)
+            NAME(enter_diamond)(h, a, i);
+        return;
+    }
     if (h->run) {
         for (long i = y - reach; i < y + reach; i++)
             NAME(enter_row)(h, a, i);
@@ -175,7 +241,9 @@ static void NAME(begin)(struct large_host *h, const struct large_area *a)
 
 static void NAME(row)(struct large_host *h, const struct large_area *a, long y)
 {
-    if (h->run)
+    if (h->diamond)
+        NAME(count_diamond)(h, a, y);
+    else if (h->run)
         NAME(count_lists)(h, a, y);
     else
         NAME(count_square)(h, a, y);
