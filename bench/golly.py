@@ -122,10 +122,11 @@ def measure(file, programs, options):
 
 
 def summary(rows):
-    """Figures over all files that both programs finished."""
-    both = [r for r in rows if "ratio" in r]
+    """Figures over all files that both programs finished with equal populations."""
+    differ = [r["file"] for r in rows if not r.get("equal", True)]
+    both = [r for r in rows if r.get("equal")]
     if not both:
-        return {"files": len(rows), "compared": 0}
+        return {"files": len(rows), "compared": 0, "populations_that_differ": differ}
     mean = math.exp(statistics.fmean(math.log(r["ratio"]) for r in both))
     memory = math.exp(
         statistics.fmean(math.log(r["stdcl"]["bytes"] / r["bgolly"]["bytes"]) for r in both))
@@ -138,7 +139,7 @@ def summary(rows):
         "files_above_twice_the_cpu_time": sum(r["ratio"] > 2 for r in both),
         "files_above_a_tenth_of_a_second": sum(r["stdcl"]["cpu_s"] > 0.1 for r in both),
         "worst": {"file": worst["file"], "ratio": worst["ratio"]},
-        "populations_that_differ": [r["file"] for r in both if not r["equal"]],
+        "populations_that_differ": differ,
         "only_bgolly": [r["file"] for r in rows if r["stdcl"]["population"] is None
                         and r["bgolly"]["population"] is not None],
         "only_stdcl": [r["file"] for r in rows if r["bgolly"]["population"] is None
