@@ -244,10 +244,8 @@ static int reference_generation(life *lf)
     for (size_t y = 0; y < lf->height; y++) {
         reference_next_row(lf, rule, r->table[odd], y);
         if ((y + 1) % often == 0 && y + 1 < lf->height &&
-            life_call_tell(lf, (double)(y + 1) / (double)lf->height) < 0) {
-            r->stale = true;
-            return -1;
-        }
+            life_call_tell(lf, (double)(y + 1) / (double)lf->height) < 0)
+            return -1; /* the next call computes these rows again */
     }
     life_candidates_advance(&r->candidates);
     r->stale = false;

@@ -751,7 +751,7 @@ static void plain_c_matches_scalar_reference(void **unused)
     }
 }
 
-/* Cells of a grid, one in sixty alive, and their next generations by the scalar reference. */
+/* Cells of a grid and their next generations by the scalar reference. */
 struct few_cells {
     const char *rule;
     struct life_grid grid;
@@ -759,10 +759,14 @@ struct few_cells {
     unsigned char cells[2][200 * 67];
 };
 
+/* Random squares of 6 x 6 cells at random places, one in 30. */
 static void few_cells_draw(struct few_cells *f, uint64_t seed)
 {
-    for (size_t k = 0; k < f->grid.width * f->grid.height; k++)
-        f->cells[0][k] = life_mix(k + seed) % 60 ? 0 : 1;
+    for (size_t k = 0; k < f->grid.width * f->grid.height; k++) {
+        const size_t x = k % f->grid.width, y = k / f->grid.width;
+        const bool square = life_mix(seed << 20 | (y / 6) << 10 | x / 6) % 30 == 0;
+        f->cells[0][k] = square && life_mix(k + seed) % 2;
+    }
 }
 
 static void few_cells_compare(struct few_cells *f, life *lf, unsigned generations)
@@ -805,8 +809,8 @@ static void plain_c_follows_few_cells(void **unused)
         life *lf = life_create(
             &(struct life_options){.engine = LIFE_REFERENCE, .rule = f.rule, .grid = grid});
         ready(lf);
-        for (uint64_t seed = 0; seed < 2; seed++) {
-            few_cells_draw(&f, i + 1000 * seed);
+        for (uint64_t seed = 0; seed < 6; seed++) {
+            few_cells_draw(&f, 8 * i + seed);
             works(life_put_states(lf, 0, 0, f.grid.width, f.grid.height, f.cells[0]));
             few_cells_compare(&f, lf, 12);
         }
