@@ -4,8 +4,8 @@
     bench/golly.py [options] [FILE or FOLDER ...]
 
 A run is a whole process: start, reading, generations, report. Both programs run alternately, and
-the table has medians of their processor time (user and system) and of the largest resident memory,
-by GNU time, and the population at the end. The result is an object of JSON on standard output, or
+the table has medians of their processor time (user and system), the largest resident memory of one
+more run, by GNU time, and the population at the end. The result is an object of JSON on standard output, or
 in --output (bench/studies/cpu-life-golly.json).
 
 bgolly must be told its algorithm: the first of ALGORITHMS that accepts the file is taken, HashLife
@@ -42,13 +42,8 @@ def files_of(paths):
 
 
 def run_once(command, seconds):
-    """Run a command; return its processor seconds, its peak memory in bytes, its status, output.
-
-    GNU time starts the command. Started by Python, a small run would be reported with Python's own
-    peak memory, which is larger.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.NamedTemporaryFile() as peak:
-        command = ["/usr/bin/time", "-q", "-f", "%M", "-o", peak.name, *command]
+    """Run a command; return its processor seconds, its status, its output."""
+    with tempfile.TemporaryFile() as out:
         actions = [(os.POSIX_SPAWN_DUP2, out.fileno(), fd) for fd in (1, 2)]
         pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions,
                               setpgroup=0)
@@ -62,9 +57,18 @@ def run_once(command, seconds):
         signal.alarm(0)
         out.seek(0)
         text = out.read().decode(errors="replace")
-        kilobytes = peak.read().decode().strip()
-    used = usage.ru_utime + usage.ru_stime
-    return used, 1024 * int(kilobytes or 0), status, text
+    return usage.ru_utime + usage.ru_stime, status, text
+
+
+def peak_of(command, seconds):
+    """Run a command; return its peak memory in bytes.
+
+    GNU time starts the command. Started by Python, a small run would be reported with Python's own
+    peak memory, which is larger. GNU time's own processor time is no part of `run_once`.
+    """
+    with tempfile.NamedTemporaryFile() as peak:
+        run_once(["/usr/bin/time", "-q", "-f", "%M", "-o", peak.name, *command], seconds)
+        return 1024 * int(peak.read().decode().strip() or 0)
 
 
 def answer_of(status, text):
@@ -83,7 +87,7 @@ def algorithm_of(file, bgolly, seconds):
     """The first algorithm with which bgolly reads a file."""
     last = 1 if ".mc" in os.path.basename(file).replace(".mcl", "") else 0
     for name in ALGORITHMS[last:] + ALGORITHMS[:last]:
-        if run_once([*bgolly, "-a", name, "-m", "0", file], seconds)[2] == 0:
+        if run_once([*bgolly, "-a", name, "-m", "0", file], seconds)[1] == 0:
             return name
     return ALGORITHMS[0]
 
@@ -101,10 +105,11 @@ def measure(file, programs, options):
         if any(used >= options.long for used, *_ in (runs[name][0] for name in programs)):
             break  # a long run needs no median
     for name, all_runs in runs.items():
-        population, why = answer_of(*all_runs[0][2:])
+        population, why = answer_of(*all_runs[0][1:])
+        whole = [*programs[name], "-m", str(options.generations), file]
         row[name] = {
-            "cpu_s": round(statistics.median(r[0] for r in all_runs), 4),
-            "bytes": int(statistics.median(r[1] for r in all_runs)),
+            "cpu_s": round(statistics.median(r[0] for r in all_runs), 5),
+            "bytes": peak_of(whole, options.seconds),
             "population": population,
         }
         if why:
@@ -117,10 +122,11 @@ def measure(file, programs, options):
 
 
 def summary(rows):
-    """Figures over all files that both programs finished."""
-    both = [r for r in rows if "ratio" in r]
+    """Figures over all files that both programs finished with equal populations."""
+    differ = [r["file"] for r in rows if not r.get("equal", True)]
+    both = [r for r in rows if r.get("equal")]
     if not both:
-        return {"files": len(rows), "compared": 0}
+        return {"files": len(rows), "compared": 0, "populations_that_differ": differ}
     mean = math.exp(statistics.fmean(math.log(r["ratio"]) for r in both))
     memory = math.exp(
         statistics.fmean(math.log(r["stdcl"]["bytes"] / r["bgolly"]["bytes"]) for r in both))
@@ -133,7 +139,7 @@ def summary(rows):
         "files_above_twice_the_cpu_time": sum(r["ratio"] > 2 for r in both),
         "files_above_a_tenth_of_a_second": sum(r["stdcl"]["cpu_s"] > 0.1 for r in both),
         "worst": {"file": worst["file"], "ratio": worst["ratio"]},
-        "populations_that_differ": [r["file"] for r in both if not r["equal"]],
+        "populations_that_differ": differ,
         "only_bgolly": [r["file"] for r in rows if r["stdcl"]["population"] is None
                         and r["bgolly"]["population"] is not None],
         "only_stdcl": [r["file"] for r in rows if r["bgolly"]["population"] is None

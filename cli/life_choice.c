@@ -205,11 +205,11 @@ static void choose_plane(struct life_job *job)
             : "the pattern has no grid and runs on an unbounded plane";
 }
 
-/* True if a rule of Larger than Life has the square as its neighbourhood. */
-static bool rule_has_square(const char *rule)
+/* Letter of the neighbourhood of a rule of Larger than Life; M, the square, if it has none. */
+static int rule_shape(const char *rule)
 {
     const char *shape = strpbrk(rule, "Nn");
-    return !shape || toupper((unsigned char)shape[1]) == 'M';
+    return shape ? toupper((unsigned char)shape[1]) : 'M';
 }
 
 /* Nanoseconds of processor time for a cell and generation in plain C. */
@@ -217,11 +217,11 @@ static double host_ns(const struct life_job *job)
 {
     const int range = job->transitions ? 1 : life_rule_range(job->rule);
     if (range <= 1 && (job->transitions || job->bounds == LIFE_JOINED))
-        return 100;
+        return 20;
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
-    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.06 * (2 * range + 1));
+    return bytes * (rule_shape(job->rule) == 'M' ? 0.2 : 0.06 * (2 * range + 1));
 }
 
 /* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel

@@ -86,6 +86,14 @@ void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char
         row[k] = life_plane_row(lf, k, y);
     for (size_t i = 0; i < n; i++) {
         const size_t at = x + i;
+        uint64_t any = at % 64 != 0 || n - i < 64;
+        for (unsigned k = 0; k < planes && !any; k++)
+            any = row[k][at / 64];
+        if (!any) { /* 64 empty cells */
+            memset(state + i, 0, 64);
+            i += 63;
+            continue;
+        }
         unsigned bits = 0;
         for (unsigned k = 0; k < planes; k++)
             bits |= (unsigned)(row[k][at / 64] >> at % 64 & 1) << k;

@@ -20,14 +20,24 @@
 
 #include "life/engine.h"
 #include "life/hash_worker.h"
-#include "life/logic.h"
+#include "life/shuffle.h"
+
+/* An outer-totalistic rule for bitwise logic. A block has n live cells, the cell in its middle
+ * included. With n = 2 half + odd, the next state is mask[half][0] ^ (mask[half][1] & odd) ^
+ * (mask[half][2] & cell) ^ (mask[half][3] & odd & cell). Rows 1 and 3 are the differences to the
+ * rows before them. A mask is all ones or 0. */
+struct leaf_counts {
+    uint32_t mask[5][4];
+};
 
 struct hashlife {
     life *lf;                                   /* rule, generation, progress */
     const struct life_transitions *transitions; /* of the rule; or NULL */
     bool alternates;                            /* rules of generations differ: hashlife.c */
-    struct life_logic logic[2];                 /* of steps from even and odd generations */
-    uint8_t *middle[2]; /* other rules: middle 2 x 2 of 4 x 4 cells after a generation; else NULL */
+    struct leaf_counts counts[2]; /* outer-totalistic rules, from even and from odd generations */
+    bool shuffles;                /* other rules, on CPUs with vectors: by `columns` */
+    struct life_columns columns[2];
+    uint8_t *middle[2]; /* on other CPUs: middle 2 x 2 of 4 x 4 cells after a generation */
     bool conway;
     bool multistate; /* more than two states: leaves have a byte a cell */
     int leaf_level;
@@ -41,6 +51,7 @@ struct hashlife {
     square_t *leaf_next;
     square_t empty[NODE_LEVELS]; /* by level */
     uint64_t collections;
+    bool large_pages; /* the system has been told to use them */
 
     square_t root;
     int level;

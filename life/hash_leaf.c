@@ -1,82 +1,122 @@
 /* hash_leaf.c - the lowest level of HashLife: 32 x 32 cells, up to eight generations.
  *
- * A row is a word. Neighbours are summed bit by bit (README.md, "32 cells at a time"), and
- * compilers vectorize the loops over rows. Each generation invalidates one more cell from the
- * edges inward; after eight generations the middle 16 x 16 cells are valid.
+ * A row is a word. Neighbours are summed bit by bit (README.md, "32 cells at a time"), eight rows
+ * at a time: row y is lane y / 4 of vector y % 4, so that the rows above and below it are the same
+ * lane of other vectors, and only the first and the last vector need a rotation of lanes. Each
+ * generation invalidates one more cell from the edges inward; after eight generations the middle
+ * 16 x 16 cells are valid.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash_leaf.h"
-#include "life/logic.h"
 #include "life/vectors.h"
 
 #include <string.h>
 
-enum { ROWS = 32 };
+enum { ROWS = 32, LEAF_VECTORS = 4 };
+typedef uint32_t leaf_rows __attribute__((vector_size(32)));
 
-static inline uint32_t leaf_majority(uint32_t a, uint32_t b, uint32_t c)
+#ifdef __clang__
+#define LANES_FROM(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#else
+#define LANES_FROM(v, ...) __builtin_shuffle(v, (leaf_rows){__VA_ARGS__})
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+#define LEAF_SUM(a, b, c) ((a) ^ (b) ^ (c))
+#define LEAF_MAJORITY(a, b, c) (((a) & (b)) | ((c) & ((a) ^ (b))))
+
+/* For each of the four vectors: the sum of three rows, and its carry. */
+INLINE void leaf_add_rows(const leaf_rows row[LEAF_VECTORS], leaf_rows sum[LEAF_VECTORS],
+                          leaf_rows carry[LEAF_VECTORS])
 {
-    return (a & b) | (c & (a ^ b));
+    const leaf_rows first = LANES_FROM(row[3], 7, 0, 1, 2, 3, 4, 5, 6),
+                    last = LANES_FROM(row[0], 1, 2, 3, 4, 5, 6, 7, 0);
+    for (int i = 0; i < LEAF_VECTORS; i++) {
+        const leaf_rows above = i > 0 ? row[i - 1] : first,
+                        below = i < LEAF_VECTORS - 1 ? row[i + 1] : last;
+        sum[i] = LEAF_SUM(above, row[i], below);
+        carry[i] = LEAF_MAJORITY(above, row[i], below);
+    }
 }
 
-/* Sum the columns: the 3 x 3 block around each cell has b + 2 k + 2 p + 4 q live cells. */
-static inline void leaf_add(const uint32_t *restrict cell, uint32_t *restrict b,
-                            uint32_t *restrict k, uint32_t *restrict p, uint32_t *restrict q)
+/* The sums of blocks: the 3 x 3 block around each cell has b + 2 k + 2 p + 4 q live cells. */
+struct leaf_sums {
+    leaf_rows b[LEAF_VECTORS], k[LEAF_VECTORS], p[LEAF_VECTORS], q[LEAF_VECTORS];
+};
+
+INLINE void leaf_add(const leaf_rows cell[LEAF_VECTORS], struct leaf_sums *sums)
 {
-    uint32_t s[ROWS], m[ROWS];
-    for (int y = 0; y < ROWS; y++) {
-        const uint32_t c = cell[y], l = c << 1, r = c >> 1;
-        s[y] = l ^ c ^ r;
-        m[y] = leaf_majority(l, c, r);
+    leaf_rows s[LEAF_VECTORS], m[LEAF_VECTORS];
+    for (int i = 0; i < LEAF_VECTORS; i++) {
+        const leaf_rows left = cell[i] << 1, right = cell[i] >> 1;
+        s[i] = LEAF_SUM(left, cell[i], right);
+        m[i] = LEAF_MAJORITY(left, cell[i], right);
     }
-    for (int y = 1; y < ROWS - 1; y++) {
-        b[y] = s[y - 1] ^ s[y] ^ s[y + 1];
-        k[y] = leaf_majority(s[y - 1], s[y], s[y + 1]);
-        p[y] = m[y - 1] ^ m[y] ^ m[y + 1];
-        q[y] = leaf_majority(m[y - 1], m[y], m[y + 1]);
-    }
+    leaf_add_rows(s, sums->b, sums->k);
+    leaf_add_rows(m, sums->p, sums->q);
 }
 
 /* B3/S23: alive with three in the block, or with four including the cell. */
-LIFE_VECTORS static void step_conway(uint32_t *restrict cell, int generations)
+LIFE_VECTORS static void step_conway(uint32_t rows[ROWS], int generations)
 {
-    uint32_t b[ROWS], k[ROWS], p[ROWS], q[ROWS];
+    leaf_rows cell[LEAF_VECTORS];
+    struct leaf_sums of;
+    memcpy(cell, rows, sizeof cell);
     for (int g = 0; g < generations; g++) {
-        leaf_add(cell, b, k, p, q);
-        for (int y = 1; y < ROWS - 1; y++) {
-            const uint32_t one = k[y] ^ p[y], two = k[y] | p[y];
-            cell[y] = ~(b[y] ^ one) & (two ^ q[y]) & (b[y] | cell[y]);
+        leaf_add(cell, &of);
+        for (int i = 0; i < LEAF_VECTORS; i++) {
+            const leaf_rows one = of.k[i] ^ of.p[i], two = of.k[i] | of.p[i];
+            cell[i] = ~(of.b[i] ^ one) & (two ^ of.q[i]) & (of.b[i] | cell[i]);
         }
     }
+    memcpy(rows, cell, sizeof cell);
 }
 
-/* Any outer-totalistic rule, by its circuit (logic.c): bit a << 2 | b << 1 | c of a step's table
- * is its value. */
-LIFE_VECTORS static void step_chain(const struct hashlife *h, uint32_t *restrict cell, int odd,
-                                    int generations)
+/* Next state of the cell in the middle of a block of n live cells, its own included. */
+static unsigned counted_next(const struct life_rule *rule, unsigned n, unsigned cell)
 {
-    uint32_t value[LIFE_INPUTS + LIFE_STEPS_MAX][ROWS];
-    for (int g = 0; g < generations; g++) {
-        const struct life_logic *logic = &h->logic[(odd + g) & 1];
-        leaf_add(cell, value[LIFE_IN_B], value[LIFE_IN_K], value[LIFE_IN_P], value[LIFE_IN_Q]);
-        memcpy(value[LIFE_IN_CELL], cell, sizeof value[LIFE_IN_CELL]);
-        for (int i = 0; i < logic->steps; i++) {
-            const uint32_t *a = value[logic->step[i].in[0]], *b = value[logic->step[i].in[1]],
-                           *c = value[logic->step[i].in[2]];
-            const unsigned table = logic->step[i].table;
-            uint32_t on[8], *to = value[LIFE_INPUTS + i];
-            for (int t = 0; t < 8; t++)
-                on[t] = 0 - (table >> t & 1);
-            for (int y = 1; y < ROWS - 1; y++) {
-                const uint32_t c0 = (on[0] & ~c[y]) | (on[1] & c[y]),
-                               c1 = (on[2] & ~c[y]) | (on[3] & c[y]),
-                               c2 = (on[4] & ~c[y]) | (on[5] & c[y]),
-                               c3 = (on[6] & ~c[y]) | (on[7] & c[y]),
-                               b0 = (c0 & ~b[y]) | (c1 & b[y]), b1 = (c2 & ~b[y]) | (c3 & b[y]);
-                to[y] = (b0 & ~a[y]) | (b1 & a[y]);
-            }
-        }
-        memcpy(cell + 1, value[LIFE_INPUTS + logic->steps - 1] + 1, (ROWS - 2) * sizeof *cell);
+    return n < cell ? 0 : (unsigned)((cell ? rule->survival : rule->birth) >> (n - cell) & 1);
+}
+
+void hash_leaf_counts(const struct life_rule *rule, struct leaf_counts *counts)
+{
+    for (unsigned half = 0; half < 5; half++) {
+        const unsigned n = 2 * half, neither = counted_next(rule, n, 0),
+                       odd = neither ^ counted_next(rule, n + 1, 0),
+                       cell = neither ^ counted_next(rule, n, 1),
+                       both = odd ^ counted_next(rule, n, 1) ^ counted_next(rule, n + 1, 1),
+                       bit[4] = {neither, odd, cell, both};
+        for (int i = 0; i < 4; i++)
+            counts->mask[half][i] = 0 - bit[i];
     }
+    for (int half = 1; half < 4; half += 2)
+        for (int i = 0; i < 4; i++)
+            counts->mask[half][i] ^= counts->mask[half - 1][i];
+}
+
+/* Any outer-totalistic rule. A block of n cells has the bits b, two, four and eight. */
+LIFE_VECTORS static void step_counts(const struct leaf_counts *counts[2], uint32_t rows[ROWS],
+                                     int odd, int generations)
+{
+    leaf_rows cell[LEAF_VECTORS];
+    struct leaf_sums of;
+    memcpy(cell, rows, sizeof cell);
+    for (int g = 0; g < generations; g++) {
+        const uint32_t(*const mask)[4] = counts[(odd + g) & 1]->mask;
+        leaf_add(cell, &of);
+        for (int i = 0; i < LEAF_VECTORS; i++) {
+            const leaf_rows b = of.b[i], two = of.k[i] ^ of.p[i], carry = of.k[i] & of.p[i],
+                            four = carry ^ of.q[i], eight = carry & of.q[i], both = b & cell[i];
+            leaf_rows next[5];
+            for (int half = 0; half < 5; half++)
+                next[half] = mask[half][0] ^ (mask[half][1] & b) ^ (mask[half][2] & cell[i]) ^
+                             (mask[half][3] & both);
+            const leaf_rows low = next[0] ^ (next[1] & two), high = next[2] ^ (next[3] & two),
+                            to_7 = low ^ ((low ^ high) & four);
+            cell[i] = to_7 ^ ((to_7 ^ next[4]) & eight);
+        }
+    }
+    memcpy(rows, cell, sizeof cell);
 }
 
 /* Next middle of each block of 4 x 4 cells, with cell (x, y) in bit 4 y + x. */
@@ -96,47 +136,148 @@ void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16])
         middle[cells] = (uint8_t)(two[cells & (rows - 1)] | two[cells >> 4] << 2);
 }
 
-/* Other rules, by the table of 4 x 4 cells. */
-static void step_table(const struct hashlife *h, uint32_t *cell, int odd, int generations)
+/* Rows from the first to the last with live cells; none if first > last. */
+struct leaf_span {
+    int first, last;
+};
+
+static struct leaf_span leaf_span_of(const uint32_t rows[ROWS])
 {
-    for (int g = 0; g < generations; g++) {
-        const uint8_t *middle = h->middle[(odd + g) & 1];
-        uint32_t next[ROWS];
-        for (int y = g + 1; y < ROWS - 1 - g; y += 2) {
-            next[y] = next[y + 1] = 0;
-            for (int x = g + 1; x < ROWS - 1 - g; x += 2) {
-                const int at = x - 1;
-                const unsigned out =
-                    middle[(cell[y - 1] >> at & 15) | (cell[y] >> at & 15) << 4 |
-                           (cell[y + 1] >> at & 15) << 8 | (cell[y + 2] >> at & 15) << 12];
-                next[y] |= (uint32_t)(out & 3) << x;
-                next[y + 1] |= (uint32_t)(out >> 2) << x;
-            }
+    struct leaf_span span = {ROWS, -1};
+    for (int y = 0; y < ROWS; y++)
+        if (rows[LEAF_ROW(y)]) {
+            span.last = y;
+            span.first = span.first == ROWS ? y : span.first;
         }
-        memcpy(cell + g + 1, next + g + 1, (size_t)(ROWS - 2 - 2 * g) * sizeof *cell);
+    return span;
+}
+
+/* A generation by the table of 4 x 4 cells; `wrong` cells at each edge are not valid. Blocks
+ * without live cells stay empty under every rule here and are skipped. Their places in four rows of
+ * blocks are bits of one word: a loop for each row of blocks would be mispredicted at its end. */
+static void table_generation(const uint8_t *middle, uint32_t cell[ROWS], int wrong,
+                             struct leaf_span span)
+{
+    enum { BLOCKS = ROWS / 2 - 1 }; /* in a column; block i is in pairs of rows i and i + 1 */
+    const uint64_t nibbles = 0xf0000000fu;
+    const uint32_t places = 0x15555555u >> 2 * wrong;
+    const int first = span.first < wrong + 3 ? 0 : (span.first - wrong - 2) / 2,
+              most = (span.last - wrong) / 2 + 1,
+              end = most < BLOCKS - wrong ? most : BLOCKS - wrong;
+    uint64_t pair[BLOCKS + 1], next[BLOCKS], some[4] = {0};
+    for (int i = first; i <= end; i++)
+        pair[i] = cell[wrong + 2 * i] | (uint64_t)cell[wrong + 2 * i + 1] << 32;
+    for (int i = first; i < end; i++) {
+        const uint64_t rows = pair[i] | pair[i + 1];
+        const uint32_t any = (uint32_t)(rows | rows >> 32) >> wrong, two = any | any >> 1;
+        some[i / 4] |= (uint64_t)((two | two >> 2) & places) << (i % 4 / 2 * 32 + i % 2);
+        next[i] = 0;
+    }
+    for (int four = first / 4; 4 * four < end; four++)
+        for (uint64_t left = some[four]; left; left &= left - 1) {
+            const int bit = __builtin_ctzll(left), i = 4 * four + bit / 32 * 2 + bit % 2,
+                      at = (bit & 30) + wrong;
+            const uint64_t rows = (pair[i] >> at & nibbles) | (pair[i + 1] >> at & nibbles) << 8,
+                           out = middle[(rows | rows >> 28) & 0xffff];
+            next[i] |= (out * 0x40000001u & 0x300000003u) << (at + 1);
+        }
+    for (int i = first; i < end; i++) {
+        cell[wrong + 2 * i + 1] = (uint32_t)next[i];
+        cell[wrong + 2 * i + 2] = (uint32_t)(next[i] >> 32);
     }
 }
+
+/* Other rules, by the table of 4 x 4 cells. */
+static void step_table(const struct hashlife *h, uint32_t rows[ROWS], int odd, int generations)
+{
+    uint32_t cell[ROWS];
+    struct leaf_span span = leaf_span_of(rows);
+    for (int y = 0; y < ROWS; y++)
+        cell[y] = rows[LEAF_ROW(y)];
+    for (int g = 0; g < generations; g++, span.first--, span.last++)
+        table_generation(h->middle[(odd + g) & 1], cell, g, span);
+    for (int y = 0; y < ROWS; y++)
+        rows[LEAF_ROW(y)] = cell[y];
+}
+
+#ifdef LIFE_AVX2
+/* ---- Other rules, by shuffles: a row is a vector of bytes 0 or 255. -------------------------- */
+
+/* Bits to bytes. */
+LIFE_AVX2 static __m256i leaf_bytes(uint32_t row)
+{
+    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201u),
+                  byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
+                                            0x0303030303030303),
+                  eight = _mm256_shuffle_epi8(_mm256_set1_epi32((int)row), byte);
+    return _mm256_cmpeq_epi8(_mm256_and_si256(eight, bit), bit);
+}
+
+/* The next row. */
+LIFE_AVX2 static __m256i leaf_shuffle(const struct life_shuffles *table, __m256i above, __m256i own,
+                                      __m256i below)
+{
+    const __m256i column =
+        _mm256_or_si256(_mm256_or_si256(_mm256_and_si256(above, _mm256_set1_epi8(1)),
+                                        _mm256_and_si256(own, _mm256_set1_epi8(2))),
+                        _mm256_and_si256(below, _mm256_set1_epi8(4)));
+    /* The other half of the row, and zeros. */
+    const __m256i lower = _mm256_permute2x128_si256(column, column, 0x08),
+                  upper = _mm256_permute2x128_si256(column, column, 0x81);
+    return life_shuffle_next(table, _mm256_alignr_epi8(column, lower, 15), column,
+                             _mm256_alignr_epi8(upper, column, 1));
+}
+
+LIFE_AVX2 static void step_shuffles(const struct hashlife *h, uint32_t rows[ROWS], int odd,
+                                    int generations)
+{
+    const struct life_shuffles table[2] = {life_shuffles_of(&h->columns[0]),
+                                           life_shuffles_of(&h->columns[1])};
+    struct leaf_span span = leaf_span_of(rows);
+    __m256i cell[ROWS];
+    for (int y = 0; y < ROWS; y++)
+        cell[y] = leaf_bytes(rows[LEAF_ROW(y)]);
+    for (int g = 0; g < generations; g++, span.first--, span.last++) {
+        const int first = span.first > g + 2 ? span.first - 1 : g + 1,
+                  end = span.last < ROWS - 3 - g ? span.last + 2 : ROWS - 1 - g;
+        __m256i above = cell[first - 1];
+        for (int y = first; y < end; y++) {
+            const __m256i own = cell[y];
+            cell[y] = leaf_shuffle(&table[(odd + g) & 1], above, own, cell[y + 1]);
+            above = own;
+        }
+    }
+    for (int y = 0; y < ROWS; y++)
+        rows[LEAF_ROW(y)] = (uint32_t)_mm256_movemask_epi8(cell[y]);
+}
+
+#endif
 
 void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
 {
     if (h->conway)
         step_conway(cell, generations);
+#ifdef LIFE_AVX2
+    else if (h->shuffles)
+        step_shuffles(h, cell, odd, generations);
+#endif
     else if (h->middle[0])
         step_table(h, cell, odd, generations);
     else
-        step_chain(h, cell, odd, generations);
+        step_counts((const struct leaf_counts *[2]){&h->counts[0], &h->counts[1]}, cell, odd,
+                    generations);
 }
 
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
 {
     uint32_t cell[ROWS];
     for (int y = 0; y < 16; y++) {
-        cell[y] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
-        cell[y + 16] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
+        cell[LEAF_ROW(y)] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
+        cell[LEAF_ROW(y + 16)] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
     }
     hash_leaf_rows(h, cell, h->odd, 1 << k);
     for (int y = 0; y < 16; y++)
-        out->row[y] = (uint16_t)(cell[y + 8] >> 8);
+        out->row[y] = (uint16_t)(cell[LEAF_ROW(y + 8)] >> 8);
 }
 
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out)

@@ -9,9 +9,13 @@
 /* Compute the middle 16 x 16 cells of four leaves after 2^k generations, 0 <= k <= 3. */
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out);
 
-/* Advance rows of 32 cells from a generation of parity `odd`. Each generation invalidates one more
- * cell from the edges inward. */
-void hash_leaf_rows(const struct hashlife *h, uint32_t cell[32], int odd, int generations);
+/* Advance 32 rows of 32 cells from a generation of parity `odd`; row y is rows[LEAF_ROW(y)]. Each
+ * generation invalidates one more cell from the edges inward. */
+#define LEAF_ROW(y) ((y) % 4 * 8 + (y) / 4)
+void hash_leaf_rows(const struct hashlife *h, uint32_t rows[32], int odd, int generations);
+
+/* Build the masks of an outer-totalistic rule for `counts` of struct hashlife. */
+void hash_leaf_counts(const struct life_rule *rule, struct leaf_counts *counts);
 
 /* Build a rule's table for `middle` of struct hashlife. */
 void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16]);

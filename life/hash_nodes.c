@@ -20,7 +20,13 @@
 #include <sys/mman.h>
 
 /* Squares that a thread reserves at a time; prefetch distance while the table grows. */
-enum { BLOCK = 256, AHEAD = 16, FIRST_PLACES = 1 << 12, SMALL_PAGES = 1 << 21 };
+enum {
+    BLOCK = 256,
+    AHEAD = 16,
+    FIRST_PLACES = 1 << 12,
+    SMALL_PAGES = 1 << 21,
+    SMALL_TREE = 1 << 20
+};
 
 static const size_t NODE_BYTES = sizeof(struct node);
 
@@ -36,13 +42,7 @@ static void *addresses(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
-    if (p == MAP_FAILED)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (bytes > SMALL_PAGES) /* access is random: fewer, larger pages; but not for small trees */
-        madvise((char *)p + SMALL_PAGES, bytes - SMALL_PAGES, MADV_HUGEPAGE);
-#endif
-    return p;
+    return p == MAP_FAILED ? NULL : p;
 }
 
 /* Reserve addresses for the largest possible table, at most a quarter of the memory; it grows in
@@ -78,18 +78,44 @@ int hash_nodes_open(struct hashlife *h)
     return 0;
 }
 
+/* The blocks of addresses; `at` NULL: not open. */
+enum { AREAS = 5 };
+struct area {
+    void *at;
+    size_t bytes;
+};
+
+static void find_areas(const struct hashlife *h, struct area area[AREAS])
+{
+    const struct area all[AREAS] = {
+        {h->node, h->nodes.most * sizeof *h->node},
+        {h->leaf, h->leaves.most * h->leaf_bytes},
+        {h->leaf_next, h->leaves.most * sizeof *h->leaf_next},
+        {(void *)h->nodes.head, h->nodes.most_places * sizeof *h->nodes.head},
+        {(void *)h->leaves.head, h->leaves.most_places * sizeof *h->leaves.head}};
+    memcpy(area, all, sizeof all);
+}
+
 void hash_nodes_close(struct hashlife *h)
 {
-    if (h->node)
-        munmap(h->node, h->nodes.most * sizeof *h->node);
-    if (h->leaf)
-        munmap(h->leaf, h->leaves.most * h->leaf_bytes);
-    if (h->leaf_next)
-        munmap(h->leaf_next, h->leaves.most * sizeof *h->leaf_next);
-    if (h->nodes.head)
-        munmap(h->nodes.head, h->nodes.most_places * sizeof *h->nodes.head);
-    if (h->leaves.head)
-        munmap(h->leaves.head, h->leaves.most_places * sizeof *h->leaves.head);
+    struct area area[AREAS];
+    find_areas(h, area);
+    for (int i = 0; i < AREAS; i++)
+        if (area[i].at)
+            munmap(area[i].at, area[i].bytes);
+}
+
+/* Access to a large tree is random: use fewer, larger pages. */
+static void use_large_pages(struct hashlife *h)
+{
+#ifdef MADV_HUGEPAGE
+    struct area area[AREAS];
+    find_areas(h, area);
+    for (int i = 0; i < AREAS; i++)
+        if (area[i].bytes > SMALL_PAGES)
+            madvise((char *)area[i].at + SMALL_PAGES, area[i].bytes - SMALL_PAGES, MADV_HUGEPAGE);
+#endif
+    h->large_pages = true;
 }
 
 size_t hash_bytes(const struct hashlife *h)
@@ -383,6 +409,8 @@ static bool is_crowded(const struct pool *pool)
 
 static void nodes_make_room(struct hashlife *h)
 {
+    if (!h->large_pages && hash_bytes(h) > SMALL_TREE)
+        use_large_pages(h);
     if (is_crowded(&h->nodes))
         grow_nodes(h);
     if (is_crowded(&h->leaves))

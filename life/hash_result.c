@@ -411,7 +411,7 @@ bool hash_result(struct worker *w, bool (*poll)(struct worker *w))
     w->depth = 0;
     batch_want(w, &w->batch[h->level], h->root);
     const bool found = find_results(w, h->level);
-    for (int level = h->leaf_level + 1; level < NODE_LEVELS; level++) {
+    for (int level = h->leaf_level + 1; level <= h->level; level++) {
         struct batch *b = &w->batch[level];
         for (unsigned i = 0; i < b->own; i++)
             set_busy(h, b->wanted[i], 0);

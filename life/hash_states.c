@@ -1,23 +1,24 @@
 /* hash_states.c - the lowest level of HashLife for rules of more than two states, a byte a cell:
  * 32 x 32 cells up to eight generations; for rule files 16 x 16 cells up to four.
  *
- * For Generations, the next live cells are computed as in hash_leaf.c, 32 cells at a time, and
- * dying cells count up. A rule file's tree is looked up cell by cell: in the first generation for
- * cells that change, which leaves know except at their edges, then for cells around a change. This
- * is slow, so leaves are smaller, and more squares recur. Each generation invalidates one more
- * cell from the edges inward.
+ * For Generations, the next live cells are computed as in hash_leaf.c, 32 cells at a time, and so
+ * are the bits of the states of dying cells, which count up. A rule file's tree is looked up cell
+ * by cell: in the first generation for cells that change, which leaves know except at their edges,
+ * then for cells around a change. This is slow, so leaves are smaller, and more squares recur. Each
+ * generation invalidates one more cell from the edges inward.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash_leaf.h"
 #include "life/transitions.h"
+#include "life/vectors.h"
 
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- Generations: a row is a word. ----------------------------------------------------------- */
+/* ---- Generations: a row is a word for each bit of the states. -------------------------------- */
 
-enum { ROWS = 32 };
+enum { ROWS = 32, PLANES_MOST = 8 };
 
 /* Pack eight cells into a word, the first one lowest, and unpack them. */
 INLINE uint64_t eight_of(const unsigned char cell[8])
@@ -36,12 +37,10 @@ INLINE void put_eight(uint64_t word, unsigned char cell[8])
 
 #define EIGHT(byte) ((uint64_t)(byte)*0x0101010101010101u)
 
-/* A bit for each of eight cells that is 1. */
-INLINE uint32_t ones_of(const unsigned char cell[8])
+/* Bit k of each of eight cells. */
+INLINE uint32_t bits_of(uint64_t eight, int k)
 {
-    const uint64_t other = eight_of(cell) ^ EIGHT(1),
-                   is = ~(((other & EIGHT(0x7f)) + EIGHT(0x7f)) | other) & EIGHT(0x80);
-    return (uint32_t)((is >> 7) * 0x0102040810204080u >> 56);
+    return (uint32_t)((eight >> k & EIGHT(1)) * 0x0102040810204080u >> 56);
 }
 
 /* Expand each bit of a byte to a byte 0 or 1. */
@@ -50,38 +49,69 @@ INLINE uint64_t leaf_spread(uint32_t bits)
     return ((EIGHT(bits & 255) & 0x8040201008040201u) + EIGHT(0x7f)) >> 7 & EIGHT(1);
 }
 
-static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][ROWS], int odd)
+/* A generation of `planes` bits of the states. Dying cells count up, and become 0 at `states`;
+ * `lives`: cells that live in the next generation if they are not dying now. */
+LIFE_VECTORS static void generations_step(uint32_t plane[PLANES_MOST][ROWS], int planes,
+                                          unsigned states, const uint32_t alive[ROWS],
+                                          const uint32_t lives[ROWS])
 {
-    const unsigned char wraps = (unsigned char)h->lf->rule.states;
-    uint32_t next[ROWS] = {0};
-    for (int y = 0; y < ROWS; y++)
-        for (int x = 0; x < ROWS; x += 8)
-            next[y] |= ones_of(&cell[y][x]) << x;
-    hash_leaf_rows(h, next, odd, 1);
-    for (int y = 1; y < ROWS - 1; y++) {
-        unsigned char lives[ROWS];
-        for (int x = 0; x < ROWS; x += 8)
-            put_eight(leaf_spread(next[y] >> x), &lives[x]);
-        for (int x = 0; x < ROWS; x++) {
-            const unsigned char s = cell[y][x], after = (unsigned char)(s + 1),
-                                more = after == wraps ? 0 : after,
-                                young = lives[x] ? 1 : (unsigned char)(2 * s);
-            cell[y][x] = s > 1 ? more : young;
+    uint32_t carry[ROWS], dying[ROWS] = {0}, wraps[ROWS];
+    memset(carry, 0xff, sizeof carry);
+    memset(wraps, 0xff, sizeof wraps);
+    for (int k = 1; k < planes; k++)
+        for (int y = 0; y < ROWS; y++)
+            dying[y] |= plane[k][y];
+    for (int k = 0; k < planes; k++) {
+        const uint32_t end = 0 - (states >> k & 1);
+        for (int y = 0; y < ROWS; y++) {
+            const uint32_t more = plane[k][y] ^ carry[y];
+            carry[y] &= plane[k][y];
+            wraps[y] &= ~(more ^ end);
+            plane[k][y] = more;
         }
     }
+    for (int k = 0; k < planes; k++)
+        for (int y = 0; y < ROWS; y++) {
+            const uint32_t young = k == 0 ? lives[y] : k == 1 ? alive[y] & ~lives[y] : 0;
+            plane[k][y] = (plane[k][y] & dying[y] & ~wraps[y]) | (young & ~dying[y]);
+        }
+}
+
+/* Cells of state 1. */
+LIFE_VECTORS static void states_alive(uint32_t plane[PLANES_MOST][ROWS], int planes,
+                                      uint32_t alive[ROWS])
+{
+    memcpy(alive, plane[0], sizeof plane[0]);
+    for (int k = 1; k < planes; k++)
+        for (int y = 0; y < ROWS; y++)
+            alive[y] &= ~plane[k][y];
 }
 
 static void generations_steps(const struct hashlife *h, const states_t *part[4], int generations,
                               states_t *out)
 {
-    unsigned char cell[ROWS][ROWS];
+    const unsigned states = h->lf->rule.states;
+    const int planes = 32 - __builtin_clz(states - 1);
+    uint32_t plane[PLANES_MOST][ROWS] = {{0}}, alive[ROWS], lives[ROWS];
     for (int y = 0; y < ROWS; y++)
-        for (int i = 0; i < 2; i++)
-            memcpy(&cell[y][16 * i], part[y / 16 * 2 + i] + y % 16 * 16, 16);
-    for (int g = 0; g < generations; g++)
-        generations_step(h, cell, h->odd + g);
+        for (int x = 0; x < ROWS; x += 8) {
+            const uint64_t eight = eight_of(&part[y / 16 * 2 + x / 16][y % 16 * 16 + x % 16]);
+            for (int k = 0; k < planes && eight; k++)
+                plane[k][LEAF_ROW(y)] |= bits_of(eight, k) << x;
+        }
+    for (int g = 0; g < generations; g++) {
+        states_alive(plane, planes, alive);
+        memcpy(lives, alive, sizeof lives);
+        hash_leaf_rows(h, lives, h->odd + g, 1);
+        generations_step(plane, planes, states, alive, lives);
+    }
     for (int y = 0; y < 16; y++)
-        memcpy(out + 16 * y, &cell[y + 8][8], 16);
+        for (int x = 0; x < 16; x += 8) {
+            uint64_t eight = 0;
+            for (int k = 0; k < planes; k++)
+                eight |= leaf_spread(plane[k][LEAF_ROW(y + 8)] >> (x + 8)) << k;
+            put_eight(eight, &out[16 * y + x]);
+        }
 }
 
 /* ---- Rules of files: four rows of 16 cells are a word. --------------------------------------- */

@@ -7,6 +7,7 @@
 #include "life/hash_nodes.h"
 
 #include "life/hash_map.h"
+#include "life/vectors.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -130,18 +131,25 @@ static bool tree_square_in(const struct life_window *v, int level, wide x, wide 
            x + tree_side_of(level) > v->x && y + tree_side_of(level) > v->y;
 }
 
-/* The 16 cells of a window's row from column x on, x >= -15; *in: those inside the window. */
+/* The 16 cells of a window's row from column x on, -16 < x < width; *in: the mask of those inside
+ * the window. */
 static unsigned tree_sixteen(const struct life_window *v, long long x, size_t y, unsigned *in)
 {
-    unsigned bits = 0;
-    *in = 0;
-    for (int i = x < 0 ? (int)-x : 0; i < 16 && x + i < (long long)v->width; i++) {
-        const size_t at = (size_t)(x + i);
-        *in |= 1u << i;
-        bits |= (unsigned)(v->state ? v->state[y * v->width + at] : life_cells_at(v->cells, at, y))
-                << i;
+    const unsigned skip = x < 0 ? (unsigned)-x : 0;
+    const size_t at = x < 0 ? 0 : (size_t)x, left = v->width - at;
+    const unsigned n = left < 16 - skip ? (unsigned)left : 16 - skip;
+    uint64_t bits = 0;
+    *in = ((1u << n) - 1) << skip;
+    if (v->state) {
+        for (unsigned i = 0; i < n; i++)
+            bits |= (uint64_t)v->state[y * v->width + at + i] << i;
+    } else {
+        const uint64_t *word = v->cells->word + y * v->cells->stride + at / 64;
+        bits = word[0] >> at % 64;
+        if (at % 64 + n > 64)
+            bits |= word[1] << (64 - at % 64);
     }
-    return bits;
+    return (unsigned)(bits << skip) & *in;
 }
 
 /* Clamp a column or row to a leaf. */
@@ -183,7 +191,10 @@ static square_t add_to_leaf(struct worker *w, const struct life_window *v, squar
         const unsigned bits = tree_sixteen(v, (long long)(x - v->x), (size_t)row, &in);
         leaf.row[i] = (uint16_t)((leaf.row[i] & ~in) | bits);
     }
-    return hash_leaf_find(w, &leaf);
+    if (memcmp(&leaf, hash_leaf(w->h, square), sizeof leaf) != 0)
+        return hash_leaf_find(w, &leaf);
+    hash_keep(w, square, w->h->leaf_level);
+    return square;
 }
 
 /* Return the square with the window's cells; it is pushed on the stack. */
@@ -342,8 +353,8 @@ static struct life_number tree_number_of(uwide value)
     return (struct life_number){(uint64_t)value, (int64_t)(value >> 64)};
 }
 
-/* Squares up to this level are counted without memoization. */
-enum { SMALL = 8 };
+/* Squares up to this number of levels above leaves are counted without memoization. */
+enum { SMALL = 4 };
 
 struct counted {
     struct map seen; /* node: index in `of` */
@@ -357,21 +368,33 @@ static void tally_add(struct life_tally *sum, struct life_tally more)
     sum->high += more.high + (sum->low < more.low);
 }
 
+/* Live cells of a leaf of bits, and nonzero ones of a leaf of states. */
+LIFE_VECTORS static unsigned count_bits(const struct leaf *leaf)
+{
+    uint64_t word[4];
+    unsigned n = 0;
+    memcpy(word, leaf, sizeof word);
+    for (int i = 0; i < 4; i++)
+        n += (unsigned)__builtin_popcountll(word[i]);
+    return n;
+}
+
+LIFE_VECTORS static unsigned count_states(const states_t *state, size_t cells)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < cells; i++)
+        n += state[i] != 0;
+    return n;
+}
+
 static uint64_t count_small(const struct hashlife *h, square_t square, int level)
 {
     uint64_t n = 0;
     if (square == h->empty[level])
         return 0;
-    if (level == h->leaf_level) {
-        uint64_t word[4];
-        if (!h->multistate)
-            memcpy(word, hash_leaf(h, square), sizeof word);
-        for (int i = 0; i < 4 && !h->multistate; i++)
-            n += (uint64_t)__builtin_popcountll(word[i]);
-        for (int y = 0; y < hash_side(h) && h->multistate; y++)
-            n += (uint64_t)__builtin_popcount(hash_row(h, square, y));
-        return n;
-    }
+    if (level == h->leaf_level)
+        return h->multistate ? count_states(hash_states(h, square), h->leaf_content)
+                             : count_bits(hash_leaf(h, square));
     for (int i = 0; i < 4; i++)
         n += count_small(h, h->node[square].part[i], level - 1);
     return n;
@@ -382,7 +405,7 @@ static bool tree_count(const struct hashlife *h, struct counted *c, square_t squ
                        struct life_tally *sum)
 {
     struct life_tally n = {0, 0};
-    if (level <= SMALL || square == h->empty[level]) {
+    if (level <= h->leaf_level + SMALL || square == h->empty[level]) {
         tally_add(sum, (struct life_tally){count_small(h, square, level), 0});
         return true;
     }

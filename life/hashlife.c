@@ -3,7 +3,6 @@
 #include "life/hash_leaf.h"
 #include "life/hash_nodes.h"
 #include "life/cells.h"
-#include "life/logic.h"
 
 #include <errno.h>
 #include <math.h>
@@ -64,19 +63,22 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
     if (rule->transitions)
         return 0;
     h->alternates = pair || (birth && !stays);
-    for (int i = 0; i < 2 && !rule->counts; i++) {
-        if (!(h->middle[i] = malloc(1 << 16)))
+    h->shuffles = !rule->counts && life_has_shuffles();
+    for (int i = 0; i < 2 && h->shuffles; i++)
+        h->columns[i] = life_columns_of(of[i]);
+    for (int i = 0; i < 2 && !rule->counts && !h->shuffles; i++) {
+        if (i && !h->alternates)
+            h->middle[i] = h->middle[0];
+        else if (!(h->middle[i] = malloc(1 << 16)))
             return clerror_set(ENOMEM, "life: out of memory for an engine");
-        hash_leaf_table(of[i], h->middle[i]);
+        else
+            hash_leaf_table(of[i], h->middle[i]);
     }
     for (int i = 0; i < 2 && rule->counts; i++) {
         const struct life_rule counts = counts_of(of[i]);
         h->conway =
             !h->alternates && counts.birth == 1 << 3 && counts.survival == (1 << 2 | 1 << 3);
-        if (i && !h->alternates)
-            h->logic[i] = h->logic[0];
-        else if (!h->conway)
-            life_logic_find(&counts, &h->logic[i]);
+        hash_leaf_counts(&counts, &h->counts[i]);
     }
     return 0;
 }
@@ -97,8 +99,9 @@ static void hashlife_free(life *lf)
     pthread_cond_destroy(&h->change);
     if (h->worker)
         munmap(h->worker, h->threads * sizeof *h->worker);
+    if (h->middle[1] != h->middle[0])
+        free(h->middle[1]);
     free(h->middle[0]);
-    free(h->middle[1]);
     free(h->added);
     free(h);
     lf->state = NULL;
@@ -132,7 +135,7 @@ static int hashlife_create(life *lf, const struct life_options *o)
     h->lf = lf;
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
     h->threads = o->threads ? o->threads : processors();
-    h->helper_delay = 0.02;
+    h->helper_delay = 0.1;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->change, NULL);
     for (int i = 0; i < NODE_LEVELS; i++)

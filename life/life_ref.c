@@ -8,6 +8,7 @@
  * Life; both are compared with this file.
  * SPDX-License-Identifier: MIT
  */
+#include "life/candidates.h"
 #include "life/cells.h"
 #include "life/counting.h"
 #include "life/engine.h"
@@ -62,21 +63,26 @@ static void edge_block(const struct life_grid *grid, const unsigned char *from, 
     }
 }
 
+/* Next state of a cell, by `next` of the rule's family. */
+static unsigned char next_of(const struct life_family *rule, const struct life_grid *grid,
+                             const unsigned char *from, size_t x, size_t y)
+{
+    const size_t width = grid->width, at = y * width + x;
+    unsigned char block[9];
+    if (x == 0 || y == 0 || x + 1 == width || y + 1 == grid->height)
+        edge_block(grid, from, x, y, block);
+    else
+        for (size_t i = 0; i < 3; i++)
+            memcpy(block + 3 * i, from + at + i * width - width - 1, 3);
+    return rule->row->next(rule, block);
+}
+
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
                             size_t end, const unsigned char *from, unsigned char *to)
 {
-    const size_t width = grid->width;
     for (; y < end; y++)
-        for (size_t x = 0; x < width; x++) {
-            const size_t at = y * width + x;
-            unsigned char block[9];
-            if (x == 0 || y == 0 || x + 1 == width || y + 1 == grid->height)
-                edge_block(grid, from, x, y, block);
-            else
-                for (size_t i = 0; i < 3; i++)
-                    memcpy(block + 3 * i, from + at + i * width - width - 1, 3);
-            to[at] = rule->row->next(rule, block);
-        }
+        for (size_t x = 0; x < grid->width; x++)
+            to[y * grid->width + x] = next_of(rule, grid, from, x, y);
 }
 
 void life_ref_family_rows(const struct life_family *rule, uint64_t generation,
@@ -99,6 +105,8 @@ enum { TOLD_EVERY = 1 << 22 }; /* cells between two reports of progress */
 
 struct reference {
     unsigned char *now, *next;
+    struct life_candidates candidates;
+    bool stale;                       /* `next` does not have the generation before `now` */
     struct life_cells image;          /* packed rows for the caller, plane after plane */
     struct life_family half[2];       /* the rule of even and of odd generations */
     struct life_table_host *table[2]; /* theirs; NULL: the rows of the scalar reference */
@@ -111,6 +119,7 @@ static void reference_free(life *lf)
         return;
     free(r->now);
     free(r->next);
+    life_candidates_close(&r->candidates);
     life_cells_free(&r->image);
     life_table_host_close(r->table[0]);
     life_table_host_close(r->table[1]);
@@ -134,7 +143,7 @@ static int reference_create(life *lf, const struct life_options *options)
         r->now = calloc(lf->width * lf->height, 1);
         r->next = calloc(lf->width * lf->height, 1);
     }
-    bool ready = r->now && r->next;
+    bool ready = r->now && r->next && life_candidates_open(&r->candidates, &lf->grid) == 0;
     for (int odd = 0; odd < 2; odd++) {
         r->half[odd] = life_family_half(&lf->rule, odd);
         if (r->half[odd].row->form != LIFE_FORM_TABLE || lf->bounds == LIFE_JOINED)
@@ -161,11 +170,20 @@ static uint64_t *reference_row(life *lf, size_t y)
     return reference_plane(lf, 0, y);
 }
 
+/* True if every generation has the same rule, and an empty grid stays empty under it. */
+static bool reference_is_quiet(const life *lf)
+{
+    static const unsigned char none[9];
+    return lf->rule.row->form != LIFE_FORM_PAIR && lf->rule.row->next(&lf->rule, none) == 0;
+}
+
 static int reference_upload(life *lf)
 {
     struct reference *r = lf->state;
     for (size_t y = 0; y < lf->height; y++)
         life_states_of_planes(lf, 0, y, lf->width, r->now + y * lf->width);
+    life_candidates_begin(&r->candidates, reference_is_quiet(lf) ? r->now : NULL);
+    r->stale = true;
     return 0;
 }
 
@@ -177,26 +195,60 @@ static int reference_download(life *lf)
     return 0;
 }
 
+/* Compute the row's candidates one by one. */
+static void candidates_step(const life *lf, const struct life_family *rule, size_t y)
+{
+    struct reference *r = lf->state;
+    const size_t width = lf->width;
+    const unsigned char *now = r->now + y * width;
+    for (size_t i = 0; i < r->candidates.words; i++)
+        for (uint64_t left = r->candidates.row[i]; left; left &= left - 1) {
+            const size_t x = 64 * i + (size_t)__builtin_ctzll(left);
+            const unsigned char next = next_of(rule, &lf->grid, r->now, x, y);
+            if (next == now[x])
+                continue;
+            r->next[y * width + x] = next;
+            life_candidates_add(&r->candidates, x, y);
+        }
+}
+
+/* Compute a row: all cells if the rule is a table and one cell in eight may change. */
+static void reference_next_row(const life *lf, const struct life_family *rule,
+                               struct life_table_host *table, size_t y)
+{
+    struct reference *r = lf->state;
+    const size_t width = lf->width, n = life_candidates_find(&r->candidates, y);
+    const unsigned char *now = r->now + y * width;
+    unsigned char *next = r->next + y * width;
+    if (table && n > width / 8) {
+        life_table_host_rows(table, rule, lf->bounds, width, lf->height, y, y + 1, r->now, r->next);
+        life_candidates_compare(&r->candidates, y, now, next);
+        return;
+    }
+    if (r->stale || r->candidates.last.any[y])
+        memcpy(next, now, width);
+    life_candidates_clear(&r->candidates, y);
+    if (n)
+        candidates_step(lf, rule, y);
+}
+
 /* Compute a generation, with reports of progress. */
 static int reference_generation(life *lf)
 {
     struct reference *r = lf->state;
     const unsigned odd = life_now(lf) & 1;
     const struct life_family *rule = &r->half[odd];
-    for (size_t y = 0, end; y < lf->height; y = end) {
-        const size_t rows = TOLD_EVERY / lf->width + 1;
-        end = lf->height - y < rows ? lf->height : y + rows;
-        if (r->table[odd])
-            life_table_host_rows(r->table[odd], rule, lf->bounds, lf->width, lf->height, y, end,
-                                 r->now, r->next);
-        else if (lf->bounds == LIFE_JOINED)
-            life_ref_topology_rows(rule, &lf->grid, y, end, r->now, r->next);
-        else
-            life_ref_family_rows(rule, life_now(lf), lf->bounds, lf->width, lf->height, y, end,
-                                 r->now, r->next);
-        if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
-            return -1;
+    const size_t often = TOLD_EVERY / lf->width + 1;
+    if (lf->rule.row->form == LIFE_FORM_PAIR)
+        life_candidates_begin(&r->candidates, NULL);
+    for (size_t y = 0; y < lf->height; y++) {
+        reference_next_row(lf, rule, r->table[odd], y);
+        if ((y + 1) % often == 0 && y + 1 < lf->height &&
+            life_call_tell(lf, (double)(y + 1) / (double)lf->height) < 0)
+            return -1; /* the next call computes these rows again */
     }
+    life_candidates_advance(&r->candidates);
+    r->stale = false;
     unsigned char *t = r->now;
     r->now = r->next;
     r->next = t;
@@ -214,6 +266,16 @@ static int reference_step(life *lf, uint64_t generations)
     return 0;
 }
 
+/* The first cell from i on that is not 0; n: none of n. */
+static size_t next_set(const unsigned char *cell, size_t i, size_t n)
+{
+    for (uint64_t eight = 0; i + 8 <= n && (memcpy(&eight, cell + i, 8), !eight);)
+        i += 8;
+    while (i < n && !cell[i])
+        i++;
+    return i;
+}
+
 static int reference_trace(life *lf, size_t n, struct life_sample *sample)
 {
     struct reference *r = lf->state;
@@ -221,11 +283,11 @@ static int reference_trace(life *lf, size_t n, struct life_sample *sample)
         if (n && reference_generation(lf) < 0)
             return -1;
         sample[g].population = sample[g].hash = 0;
-        for (size_t i = 0; i < lf->width * lf->height; i++)
-            if (r->now[i]) {
-                sample[g].population++;
-                sample[g].hash += life_mix(r->now[i] + (i + 1) * 0x9e3779b97f4a7c15u);
-            }
+        const size_t cells = lf->width * lf->height;
+        for (size_t i = next_set(r->now, 0, cells); i < cells; i = next_set(r->now, i + 1, cells)) {
+            sample[g].population++;
+            sample[g].hash += life_mix(r->now[i] + (i + 1) * 0x9e3779b97f4a7c15u);
+        }
     }
     return 0;
 }

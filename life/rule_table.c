@@ -449,18 +449,23 @@ struct builder {
     } * entry;
     size_t entries, room;
     int in[TRANSITIONS_PLACES]; /* word of a transition for each place of the tree */
+    unsigned cell;              /* the cell's state on the path to the node */
 };
 
-static uint64_t remainder_hash(const void *data, size_t words, uint64_t seed)
+/* Two hashes of a set of transitions and a seed. Most words of a set are 0, and are skipped. */
+struct remainder {
+    uint64_t key, check;
+};
+
+static struct remainder remainder_hash(const uint64_t *set, size_t words, uint64_t seed)
 {
-    const unsigned char *p = data;
-    seed = life_mix(seed);
-    for (size_t i = 0; i < words; i++) {
-        uint64_t w;
-        memcpy(&w, p + i * sizeof w, sizeof w);
-        seed = life_mix(seed ^ w) + 0x9e3779b97f4a7c15u;
-    }
-    return seed;
+    struct remainder of = {life_mix(seed), life_mix(~seed)};
+    for (size_t i = 0; i < words; i++)
+        if (set[i]) {
+            of.key += life_mix(set[i] + (i + 1) * 0x9e3779b97f4a7c15u);
+            of.check += life_mix(set[i] ^ (i + 1) * 0xd1342543de82ef95u);
+        }
+    return of;
 }
 
 static bool set_first(const uint64_t *set, size_t words, size_t *at)
@@ -473,27 +478,30 @@ static bool set_first(const uint64_t *set, size_t words, size_t *at)
     return false;
 }
 
-/* Drop all transitions after the first that matches in any case. */
-static void transition_cut(const uint64_t *any, uint64_t *set, size_t words)
+/* Drop all transitions after the first that matches in any case. False if there is none. */
+static bool transition_cut(const uint64_t *any, uint64_t *set, size_t words)
 {
     for (size_t i = 0; i < words; i++)
         if (set[i] & any[i]) {
             const uint64_t first = (set[i] & any[i]) & (0 - (set[i] & any[i]));
             set[i] &= first | (first - 1);
             memset(set + i + 1, 0, (words - i - 1) * sizeof *set);
-            return;
+            return true;
         }
+    return false;
 }
 
 static int branches_of(struct builder *u, int depth, uint32_t *at);
 
-/* Return the node of a depth for the remaining transitions; reuse a known one. */
-static int node_of(struct builder *u, int depth, uint32_t *at)
+/* Return the node of a depth for the remaining transitions; reuse a known one. `open`: none may
+ * match, and the cell keeps its state, on which the node depends. */
+static int node_of(struct builder *u, int depth, bool open, uint32_t *at)
 {
-    const uint64_t key = remainder_hash(u->some[depth], u->words, (uint64_t)depth + 1),
-                   check = remainder_hash(u->some[depth], u->words, ~(uint64_t)depth);
-    const uint32_t known = map_get(&u->seen, key);
-    if (known != MAP_NONE && u->entry[known].check == check) {
+    const uint64_t cell = open && u->in[0] == 0 && depth > 0 ? u->cell + 1 : 0;
+    const struct remainder of =
+        remainder_hash(u->some[depth], u->words, (uint64_t)depth + 1 + (cell << 8));
+    const uint32_t known = map_get(&u->seen, of.key);
+    if (known != MAP_NONE && u->entry[known].check == of.check) {
         *at = u->entry[known].at;
         return 0;
     }
@@ -515,8 +523,8 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
         u->entry = more;
         u->room = room;
     }
-    u->entry[u->entries] = (struct seen){check, *at};
-    return map_put(&u->seen, key, (uint32_t)u->entries++)
+    u->entry[u->entries] = (struct seen){of.check, *at};
+    return map_put(&u->seen, of.key, (uint32_t)u->entries++)
                ? 0
                : clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
 }
@@ -529,15 +537,19 @@ static int branches_of(struct builder *u, int depth, uint32_t *at)
     for (unsigned s = 0; s < states; s++) {
         const uint64_t *fits = u->fits + ((size_t)depth * states + s) * u->words;
         size_t first;
+        if (u->in[depth] == 0)
+            u->cell = s;
         for (size_t i = 0; i < u->words; i++)
             u->some[depth + 1][i] = u->some[depth][i] & fits[i];
         if (last) {
-            u->branch[depth][s] =
-                set_first(u->some[depth + 1], u->words, &first) ? b->transition[first].out : s;
+            u->branch[depth][s] = set_first(u->some[depth + 1], u->words, &first)
+                                      ? b->transition[first].out
+                                      : u->cell;
             continue;
         }
-        transition_cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
-        if (node_of(u, depth + 1, &u->branch[depth][s]) < 0)
+        const bool open =
+            !transition_cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
+        if (node_of(u, depth + 1, open, &u->branch[depth][s]) < 0)
             return -1;
     }
     return transitions_share(b->t, b->text, &u->made, u->branch[depth], at);
@@ -562,18 +574,46 @@ static void table_fill(struct builder *u)
     }
 }
 
-/* Map the words of transitions, clockwise from the north, to places of the block. */
+static size_t set_size(const struct set *set)
+{
+    size_t n = 0;
+    for (int i = 0; i < 4; i++)
+        n += (size_t)__builtin_popcountll(set->bits[i]);
+    return n;
+}
+
+/* True if transitions are for few states of the cell, and for many of its neighbours. */
+static bool cell_selects(const struct table *b)
+{
+    size_t cell = 0, neighbours = 0;
+    for (size_t i = 0; i < b->transitions; i++) {
+        cell += set_size(&b->transition[i].in[0]);
+        for (int j = 1; j <= b->neighbours; j++)
+            neighbours += set_size(&b->transition[i].in[j]);
+    }
+    return 4 * cell * (size_t)b->neighbours < neighbours;
+}
+
+/* Map the words of transitions, clockwise from the north, to places of the block. The cell is the
+ * first place of the tree if it selects more than they do, else the last. */
 static void places_order(struct builder *u)
 {
     static const unsigned char eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
                                four[] = {1, 5, 7, 3}, two[] = {3, 5};
     const int n = u->b->neighbours;
     const unsigned char *from = n == 8 ? eight : n == 6 ? six : n == 4 ? four : two;
-    for (int d = 0; d < n; d++)
+    unsigned char *place = u->b->t->place;
+    const unsigned char cell = place[n];
+    if (cell_selects(u->b)) {
+        memmove(place + 1, place, (size_t)n);
+        place[0] = cell;
+    }
+    for (int d = 0; d <= n; d++)
         for (int i = 0; i < n; i++)
-            if (from[i] == u->b->t->place[d])
+            if (place[d] == cell)
+                u->in[d] = 0;
+            else if (from[i] == place[d])
                 u->in[d] = 1 + i;
-    u->in[n] = 0;
 }
 
 static int tree_build(struct table *b)
@@ -600,7 +640,7 @@ static int tree_build(struct table *b)
             u.some[0][i] = (i + 1) * 64 <= b->transitions
                                ? ~(uint64_t)0
                                : ((uint64_t)1 << b->transitions % 64) - 1;
-        status = node_of(&u, 0, &b->t->root);
+        status = node_of(&u, 0, true, &b->t->root);
     }
     for (size_t d = 0; d <= places; d++) {
         free(u.some[d]);

@@ -1,13 +1,12 @@
 /* table_host.c - rules by a table of 512 neighbourhoods in plain C: rows of the engine "reference"
  * on tori and planes.
  *
- * The live cells of a column of three are a code of three bits, 0, 3 and 6. The index of a
- * neighbourhood is the code of the column to the left, the code of the cell's own column shifted by
- * one, and the code of the column to the right shifted by two. Without B0, a dead row between dead
- * rows stays dead and needs no look-up.
+ * The live cells of a column of three are a number of three bits, and three columns look up the
+ * next state (shuffle.h). Without B0, a dead row between dead rows stays dead and needs no look-up.
  * SPDX-License-Identifier: MIT
  */
 #include "life/table_host.h"
+#include "life/shuffle.h"
 #include "life/vectors.h"
 
 #include <errno.h>
@@ -15,20 +14,22 @@
 #include <string.h>
 
 struct life_table_host {
-    unsigned char next[512]; /* the table's answer */
-    unsigned char *dead;     /* a row of dead cells */
-    uint16_t *code;          /* of columns -1 ... width */
+    struct life_columns columns;
+    bool b0, shuffles;
+    unsigned char *dead; /* a row of dead cells */
+    unsigned char *code; /* of columns -1 ... width */
 };
 
 struct life_table_host *life_table_host_open(const struct life_family *rule, size_t width)
 {
     struct life_table_host *h = calloc(1, sizeof *h);
-    if (!h || !(h->dead = calloc(width, 1)) || !(h->code = calloc(width + 2, sizeof *h->code))) {
+    if (!h || !(h->dead = calloc(width, 1)) || !(h->code = calloc(width + 2, 1))) {
         life_table_host_close(h);
         return NULL;
     }
-    for (unsigned block = 0; block < 512; block++)
-        h->next[block] = (unsigned char)life_table_next(&rule->table, block);
+    h->columns = life_columns_of(&rule->table);
+    h->b0 = life_table_next(&rule->table, 0);
+    h->shuffles = life_has_shuffles();
     return h;
 }
 
@@ -41,13 +42,40 @@ void life_table_host_close(struct life_table_host *h)
     free(h);
 }
 
-LIFE_VECTORS static void table_codes(uint16_t *restrict code, const unsigned char *restrict above,
+LIFE_VECTORS static void table_codes(unsigned char *restrict code,
+                                     const unsigned char *restrict above,
                                      const unsigned char *restrict own,
                                      const unsigned char *restrict below, size_t n)
 {
     for (size_t x = 0; x < n; x++)
-        code[x] = (uint16_t)((above[x] == 1) | (own[x] == 1) << 3 | (below[x] == 1) << 6);
+        code[x] = (unsigned char)((above[x] == 1) | (own[x] == 1) << 1 | (below[x] == 1) << 2);
 }
+
+/* Look up the next states of a row's first cells, 32 at a time. Return their number. */
+#ifdef LIFE_AVX2
+LIFE_AVX2 static size_t table_shuffle(const struct life_columns *columns, const unsigned char *code,
+                                      size_t width, unsigned char *next)
+{
+    const struct life_shuffles table = life_shuffles_of(columns);
+    size_t x = 0;
+    for (; x + 32 <= width; x += 32) {
+        const __m256i left = _mm256_loadu_si256((const __m256i *)(const void *)(code + x - 1)),
+                      own = _mm256_loadu_si256((const __m256i *)(const void *)(code + x)),
+                      right = _mm256_loadu_si256((const __m256i *)(const void *)(code + x + 1));
+        _mm256_storeu_si256(
+            (__m256i *)(void *)(next + x),
+            _mm256_and_si256(life_shuffle_next(&table, left, own, right), _mm256_set1_epi8(1)));
+    }
+    return x;
+}
+#else
+static size_t table_shuffle(const struct life_columns *columns, const unsigned char *code,
+                            size_t width, unsigned char *next)
+{
+    (void)columns, (void)code, (void)width, (void)next;
+    return 0;
+}
+#endif
 
 /* Row `y` of the cells, or the dead one; on a torus the opposite row. */
 static const unsigned char *table_row(const struct life_table_host *h, enum life_bounds bounds,
@@ -69,13 +97,13 @@ void life_table_host_rows(struct life_table_host *h, const struct life_family *r
                           enum life_bounds bounds, size_t width, size_t height, size_t y,
                           size_t end, const unsigned char *from, unsigned char *to)
 {
-    uint16_t *code = h->code + 1;
+    unsigned char *code = h->code + 1;
     for (; y < end; y++) {
         const unsigned char *own = from + y * width,
                             *above = table_row(h, bounds, width, height, y, -1, from),
                             *below = table_row(h, bounds, width, height, y, 1, from);
         unsigned char *next = to + y * width;
-        if (!h->next[0] && row_is_dead(own, width) && row_is_dead(above, width) &&
+        if (!h->b0 && row_is_dead(own, width) && row_is_dead(above, width) &&
             row_is_dead(below, width)) {
             memset(next, 0, width);
             continue;
@@ -83,8 +111,9 @@ void life_table_host_rows(struct life_table_host *h, const struct life_family *r
         table_codes(code, above, own, below, width);
         h->code[0] = bounds == LIFE_TORUS ? code[width - 1] : 0;
         code[width] = bounds == LIFE_TORUS ? code[0] : 0;
-        for (size_t x = 0; x < width; x++)
-            next[x] = h->next[h->code[x] | code[x] << 1 | code[x + 1] << 2];
+        for (size_t x = h->shuffles ? table_shuffle(&h->columns, code, width, next) : 0; x < width;
+             x++)
+            next[x] = h->columns.next[h->code[x] | code[x] << 3] >> code[x + 1] & 1;
         for (size_t x = 0; x < width && rule->states > 2; x++)
             next[x] = life_next_state(rule, own[x], next[x]);
     }

@@ -751,6 +751,100 @@ static void plain_c_matches_scalar_reference(void **unused)
     }
 }
 
+/* Cells of a grid and their next generations by the scalar reference. */
+struct few_cells {
+    const char *rule;
+    struct life_grid grid;
+    struct life_family family;
+    unsigned char cells[2][200 * 67];
+};
+
+/* Random squares of 6 x 6 cells at random places, one in 30. */
+static void few_cells_draw(struct few_cells *f, uint64_t seed)
+{
+    for (size_t k = 0; k < f->grid.width * f->grid.height; k++) {
+        const size_t x = k % f->grid.width, y = k / f->grid.width;
+        const bool square = life_mix(seed << 20 | (y / 6) << 10 | x / 6) % 30 == 0;
+        f->cells[0][k] = square && life_mix(k + seed) % 2;
+    }
+}
+
+static void few_cells_compare(struct few_cells *f, life *lf, unsigned generations)
+{
+    const size_t n = f->grid.width * f->grid.height;
+    unsigned char got[200 * 67];
+    struct life_sample sample;
+    for (unsigned g = 1; g <= generations; g++) {
+        uint64_t alive = 0;
+        life_ref_topology_rows(&f->family, &f->grid, 0, f->grid.height, f->cells[0], f->cells[1]);
+        memcpy(f->cells[0], f->cells[1], n);
+        works(life_step(lf, 1));
+        works(life_get_states(lf, 0, 0, f->grid.width, f->grid.height, got));
+        works(life_measure(lf, &sample));
+        for (size_t k = 0; k < n; k++) {
+            alive += got[k] != 0;
+            if (got[k] != f->cells[0][k])
+                fail_msg("%s: cell %zu,%zu is %d, not %d, %u generations after the last change",
+                         f->rule, k % f->grid.width, k / f->grid.width, got[k], f->cells[0][k], g);
+        }
+        assert_int_equal(sample.population, alive);
+    }
+}
+
+/* The engine "reference" computes only cells near changes, on all topologies, also after the caller
+ * has changed cells. */
+static void plain_c_follows_few_cells(void **unused)
+{
+    static const char *const grids[] = {"T200,67", "P200,67", "K130*,67",
+                                        "S67",     "T64,3+1", "C65,9"},
+                             *const notations[] = {"B3/S23", "B2-a/S12", "345/2/4", "B03/S23",
+                                                   "B2/S34H"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids * sizeof notations / sizeof *notations;
+         i++) {
+        struct few_cells f = {.rule = notations[i % (sizeof notations / sizeof *notations)]};
+        const char *grid = grids[i / (sizeof notations / sizeof *notations)];
+        works(life_family_parse(f.rule, &f.family));
+        works(life_grid_read(grid, &f.grid));
+        life *lf = life_create(
+            &(struct life_options){.engine = LIFE_REFERENCE, .rule = f.rule, .grid = grid});
+        ready(lf);
+        for (uint64_t seed = 0; seed < 6; seed++) {
+            few_cells_draw(&f, 8 * i + seed);
+            works(life_put_states(lf, 0, 0, f.grid.width, f.grid.height, f.cells[0]));
+            few_cells_compare(&f, lf, 12);
+        }
+        life_free(lf);
+    }
+}
+
+/* After a cancelled generation the engine "reference" goes on from the cells before it. */
+static void plain_c_goes_on_after_cancelling(void **unused)
+{
+    enum { SIDE = 2200 }; /* progress is reported within a generation */
+    struct life_sample sample[2];
+    (void)unused;
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        int calls = 1 << 20;
+        life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                      .width = SIDE,
+                                                      .height = SIDE,
+                                                      .progress = end_life_after,
+                                                      .arg = &calls});
+        ready(lf);
+        works(life_soup(lf, 0.01, 3));
+        works(life_step(lf, 2));
+        calls = cancelled ? 1 : calls;
+        if (cancelled)
+            fails(ECANCELED, life_step(lf, 5));
+        calls = 1 << 20;
+        works(life_step(lf, 7 - life_generation(lf)));
+        works(life_measure(lf, &sample[cancelled]));
+        life_free(lf);
+    }
+    assert_true(sample[0].hash == sample[1].hash && sample[0].population == sample[1].population);
+}
+
 /* Two rules that alternate are the steps of two grids with a rule each, in plain C and on a device,
  * on all topologies; equal cells repeat only after an even number of generations. */
 static void rules_alternate_on_grids(void **unused)
@@ -813,6 +907,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_devices_overlapping_bands_agree),
         cmocka_unit_test(life_reference_engine_matches),
         cmocka_unit_test(plain_c_matches_scalar_reference),
+        cmocka_unit_test(plain_c_follows_few_cells),
+        cmocka_unit_test(plain_c_goes_on_after_cancelling),
         cmocka_unit_test(rules_alternate_on_grids),
         cmocka_unit_test(life_tile_wide_torus_wraps_inside),
         cmocka_unit_test(life_impossible_shapes_are_rejected),

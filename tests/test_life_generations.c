@@ -132,6 +132,49 @@ static void generations_engines_match_definition(void **unused)
     }
 }
 
+/* HashLife's plane has the cells of a grid too large for them to reach its edges. */
+static void generations_hashlife_matches_grid(void **unused)
+{
+    enum {
+        WIDTH = 40,
+        HEIGHT = 33,
+        STEPS = 29,
+        ACROSS = WIDTH + 2 * STEPS,
+        DOWN = HEIGHT + 2 * STEPS
+    };
+    static const char *const rules[] = {"345/2/4", "/2/3",    "23/3/256", "1456/2356/16",
+                                        "0/1/9",   "34/2/5H", "12/2-a/8", "013/2/4V"};
+    (void)unused;
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+        unsigned char start[WIDTH * HEIGHT], plane[ACROSS * DOWN], grid[ACROSS * DOWN];
+        life *h = life_create(&(struct life_options){
+                 .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = rules[r]}),
+             *g = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                     .bounds = LIFE_PLANE,
+                                                     .width = ACROSS,
+                                                     .height = DOWN,
+                                                     .rule = rules[r]});
+        ready(h);
+        ready(g);
+        for (size_t i = 0; i < sizeof start; i++) {
+            const uint64_t random = life_mix(i + 1000 * r);
+            start[i] = (unsigned char)(random % 3 ? 0 : random / 3 % life_states(h));
+        }
+        works(life_put_states(h, -7, 5, WIDTH, HEIGHT, start));
+        works(life_put_states(g, STEPS, STEPS, WIDTH, HEIGHT, start));
+        works(life_step(h, STEPS));
+        works(life_step(g, STEPS));
+        works(life_get_states(h, -7 - STEPS, 5 - STEPS, ACROSS, DOWN, plane));
+        works(life_get_states(g, 0, 0, ACROSS, DOWN, grid));
+        for (size_t i = 0; i < sizeof grid; i++)
+            if (plane[i] != grid[i])
+                fail_msg("%s: cell %zu,%zu is %d, not %d", rules[r], i % ACROSS, i / ACROSS,
+                         plane[i], grid[i]);
+        life_free(h);
+        life_free(g);
+    }
+}
+
 /* In Brian's Brain two live cells followed by two dying ones move: a ship of period 1. The torus
  * returns to its start after a number of generations equal to its width. */
 static void generations_brain_ship_circles_torus(void **unused)
@@ -297,6 +340,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generations_rules_have_canonical_form),
         cmocka_unit_test(generations_engines_match_definition),
+        cmocka_unit_test(generations_hashlife_matches_grid),
         cmocka_unit_test(generations_brain_ship_circles_torus),
         cmocka_unit_test(generations_squares_count_nonzero_cells),
         cmocka_unit_test(generations_rejects_bad_states),
