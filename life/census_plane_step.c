@@ -99,10 +99,33 @@ static inline rows next_of_rule(struct block_sums b, const struct plane_rule *ru
     return CHOOSE(eight, pair[4], CHOOSE(four, high, low));
 }
 
+/* Advance rows by the rule's circuit, a block at a time. */
+static void advance_circuit(const uint32_t *from, uint32_t *to, size_t n,
+                            const struct plane_rule *rule)
+{
+    enum { BLOCK = CIRCUIT_BLOCK / sizeof(uint32_t) };
+    uint32_t left[BLOCK + 2 * LANES], right[BLOCK + 2 * LANES]; /* rows from i - 1 on */
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t rest = n - i < BLOCK ? n - i : BLOCK;
+        for (size_t j = 0; j < rest + 2; j += LANES) {
+            const rows cell = rows_load(from + i + j - 1);
+            rows_store(left + j, cell << 1);
+            rows_store(right + j, cell >> 1);
+        }
+        const uint32_t *const cell = from + i;
+        rule->rows(rule->code,
+                   (const void *const[]){left, cell - 1, right, left + 1, cell, right + 1, left + 2,
+                                         cell + 1, right + 2},
+                   to + i, rest * sizeof *to);
+    }
+}
+
 static void advance_rows(const uint32_t *from, uint32_t *to, size_t n,
                          const struct plane_rule *rule)
 {
-    if (rule->life)
+    if (rule->code)
+        advance_circuit(from, to, n, rule);
+    else if (rule->life)
         for (size_t i = 0; i < n; i += LANES)
             rows_store(to + i, next_of_life(sum_blocks(from + i)));
     else

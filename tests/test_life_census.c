@@ -144,6 +144,34 @@ static void census_ash_is_separated(void **unused)
         }
 }
 
+/* An oscillator and a domino that nearly touch: the same objects in whichever phase they are
+ * seen. */
+static void census_objects_do_not_depend_on_phase(void **unused)
+{
+    enum { PHASES = 6 };
+    uint64_t patch[CENSUS_PATCH], next[CENSUS_PATCH];
+    struct census_rule rule;
+    (void)unused;
+    works(census_rule_make(&rule, "B2-a/S12"));
+    read_patch("x = 9, y = 7\n7bo$3b3obo2$3obob3o3$4bo!", 0, patch);
+    char first[2][CENSUS_NAME] = {"", ""};
+    for (int phase = 0; phase < PHASES; phase++) {
+        struct census_sorter sorter;
+        works(census_sorter_make(&sorter, &rule));
+        assert_true(census_sort(&sorter, 1, patch, 60));
+        census_soup_counts(&sorter, 0);
+        assert_in_range(sorter.objects, 1, 2);
+        for (size_t i = 0; i < sorter.objects; i++) {
+            if (phase == 0)
+                strcpy(first[i], sorter.object[i].name);
+            assert_string_equal(sorter.object[i].name, first[i]);
+        }
+        census_sorter_free(&sorter);
+        census_step(&rule, 1, patch, next);
+        memcpy(patch, next, sizeof patch);
+    }
+}
+
 /* Ships of equal velocity are objects of their own, as in Catagolue. */
 static void census_parallel_ships_are_separated(void **unused)
 {
@@ -233,11 +261,17 @@ static void check_plane(plane_step *step, const char *text, int steps, int gener
     census_plane_free(&p);
 }
 
+/* A table of 512 random bits, but for the first: none is a symmetry. */
+static const char map_rule[] =
+    "MAPFcxNBzXH0Rm1gh4jN0cZ2vLkPq7sTyUoWaEiYbGfCzDnXvQ8wRt5u3yK6pJhLgSd9"
+    "FoMeAqVrB1iUcx/E+kTzA";
+
 /* For every set of instructions of this processor. B2/S starts in every cell, B3/S23 leaves tiles
  * that are not computed. */
 static void census_plane_matches_reference(void **unused)
 {
-    static const char *const rules[] = {"B3/S23", "B36/S125", "B2/S", "B35678/S5678"};
+    static const char *const rules[] = {"B3/S23",   "B36/S125", "B2/S",     "B35678/S5678",
+                                        "B2-a/S12", "B2/S34H",  "B2/S013V", map_rule};
     plane_step *step[3] = {census_plane_step_any, census_plane_step()};
     (void)unused;
 #ifdef __x86_64__
@@ -517,7 +551,8 @@ static void census_counts_are_equal_on_all_devices(void **unused)
  * test_life_census_as_gpu. */
 static void census_host_matches_devices(void **unused)
 {
-    static const char *const rules[] = {"B3/S23", "B36/S23", "B38/S23"};
+    static const char *const rules[] = {"B3/S23",     "B36/S23", "B38/S23",
+                                        "B3/S2-i34q", "B2/S34H", "B2-a/S12"};
     enum { SOUPS = 60 };
     (void)unused;
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
@@ -638,6 +673,7 @@ int main(void)
         cmocka_unit_test(census_names_match_catagolue),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
+        cmocka_unit_test(census_objects_do_not_depend_on_phase),
         cmocka_unit_test(census_parallel_ships_are_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
