@@ -231,25 +231,14 @@ static int sweep_rules_of(struct sweep_run *s)
     return CLI_DONE;
 }
 
-static int sweep_and_report(struct sweep_run *s)
+static int sweep_and_report(void *sweep)
 {
-    struct life_job *job = s->job;
-    int status = read_rules(s);
+    struct sweep_run *s = sweep;
+    const int status = sweep_rules_of(s);
     if (status != CLI_DONE)
         return status;
-    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
-        return status;
-    if ((status = sweep_rules_of(s)) != CLI_DONE)
-        return status;
-    cli_outputs_keep_status(&job->outputs, NULL, write_sweep_table(s));
-    if ((status = sweep_report(s)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
-        return status;
-    return cli_first_failure(job->outputs.status,
-                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
+    cli_outputs_keep_status(&s->job->outputs, NULL, write_sweep_table(s));
+    return sweep_report(s);
 }
 
 int life_sweep_check(struct life_job *job)
@@ -271,7 +260,8 @@ int life_sweep_check(struct life_job *job)
 int life_sweep_job(struct life_job *job)
 {
     struct sweep_run s = {.job = job};
-    const int status = sweep_and_report(&s);
+    int status = read_rules(&s);
+    status = status == CLI_DONE ? life_job_on_devices(job, sweep_and_report, &s) : status;
     for (size_t i = 0; i < s.given; i++)
         free(s.rule[i]);
     free(s.rule);
