@@ -313,6 +313,99 @@ static void census_plane_knows_periodic_tiles(void **unused)
     census_plane_free(&p);
 }
 
+/* Fly a glider from (x, y) outwards on the largest plane until it touches the edge, and compare its
+ * cells in every step; then remove it. A step of four generations moves it by (dx, dy). */
+static void check_outbound_glider(plane_step *step, const uint64_t glider[3], int x, int y, int dx,
+                                  int dy)
+{
+    const struct plane_rule next = census_plane_rule(&life_rule);
+    struct census_plane p;
+    int strip = 0, found_x, found_y, steps = 0;
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, PLANE_HALF);
+    for (int j = 0; j < 3; j++)
+        census_plane_put(&p, x, y + j, glider[j]);
+    while (!census_plane_touches(&p, &found_x, &found_y)) {
+        assert_true(steps++ < 64 && step(&p, &next, PLANE_STEP));
+        for (int j = -30; j < 34; j++)
+            assert_int_equal(
+                census_plane_row(&p, PLANE_NOW, x + steps * dx - 30, y + steps * dy + j),
+                j >= 0 && j < 3 ? glider[j] << 30 : 0);
+    }
+    assert_true(p.touched && steps > 8);
+    const int across = abs(2 * found_x + 1) / 2, down = abs(2 * found_y + 1) / 2;
+    assert_int_equal(across > down ? across : down, PLANE_HALF - CENSUS_EDGE);
+    for (int j = 0; j < 3; j++)
+        census_plane_kill(&p, x + steps * dx, y + steps * dy + j, glider[j]);
+    assert_false(census_plane_find(&p, PLANE_NOW, &strip, &found_x, &found_y));
+    assert_false(step(&p, &next, PLANE_STEP));
+    census_plane_free(&p);
+}
+
+/* In all directions, at the corners and in the middle of the edges. */
+static void census_largest_plane_holds_ships_at_the_edge(void **unused)
+{
+    enum { FAR = PLANE_HALF - 40 };
+    plane_step *step[2] = {census_plane_step_any, census_plane_step()};
+    (void)unused;
+    for (unsigned way = 0; way < 16; way++) {
+        uint64_t patch[CENSUS_PATCH], glider[3];
+        struct census_rectangle r;
+        struct census_motion m;
+        read_patch("xq4_153", way % 8, patch);
+        assert_int_equal(census_name(&life_rule, patch, 60, &m, NULL), 0);
+        assert_true(census_bounds(1, patch, &r));
+        for (int j = 0; j < 3; j++)
+            glider[j] = patch[r.top + j] >> r.left;
+        check_outbound_glider(step[way / 8], glider, m.dx * FAR, m.dy * FAR, m.dx, m.dy);
+        check_outbound_glider(step[way / 8], glider, m.dx * FAR, 7, m.dx, m.dy);
+        check_outbound_glider(step[way / 8], glider, -5, m.dy * FAR, m.dx, m.dy);
+    }
+}
+
+/* A block-laying switch engine: its box grows to the largest, whose edge it reaches. HashLife says
+ * where its foremost cell is then. */
+static void census_switch_engine_outgrows_the_largest_plane(void **unused)
+{
+    enum { STRIP = PLANE_STEP, LENGTH = 2 * PLANE_HALF };
+    const uint64_t row[5] = {0x17, 0x01, 0x18, 0x16, 0x15};
+    const struct census_soup soup = {5, 5, row, 100000, NULL, NULL};
+    struct census_sorter sorter;
+    struct life_cells edge;
+    uint64_t generations, cells[5], at_edge = 0;
+    (void)unused;
+    works(census_sorter_make(&sorter, &life_rule));
+    struct census_host *host = census_host_create(&life_rule);
+    ready(host);
+    assert_int_equal(census_host_soup(host, &sorter, &soup, &generations), CENSUS_UNDECIDED);
+    census_soup_forgotten(&sorter);
+    assert_in_range(generations, 11000, 13000); /* 8 cells in 96 generations */
+    life *h = life_create(&(struct life_options){
+        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .memory = (size_t)1 << 28});
+    ready(h);
+    memcpy(cells, row, sizeof cells);
+    works(life_put(h, -2, -2, &(struct life_cells){5, 5, 1, cells}));
+    works(life_step(h, generations));
+    works(life_cells_alloc(&edge, STRIP, LENGTH));
+    for (int side = 0; side < 2; side++) {
+        works(life_get(h, side ? PLANE_HALF - STRIP : -PLANE_HALF, -PLANE_HALF, &edge));
+        for (size_t i = 0; i < LENGTH; i++)
+            at_edge += edge.word[i * edge.stride] != 0;
+    }
+    life_cells_free(&edge);
+    works(life_cells_alloc(&edge, LENGTH, STRIP));
+    for (int side = 0; side < 2; side++) {
+        works(life_get(h, -PLANE_HALF, side ? PLANE_HALF - STRIP : -PLANE_HALF, &edge));
+        for (size_t i = 0; i < STRIP * edge.stride; i++)
+            at_edge += edge.word[i] != 0;
+    }
+    assert_in_range(at_edge, 1, 16);
+    life_cells_free(&edge);
+    life_free(h);
+    census_host_free(host);
+    census_sorter_free(&sorter);
+}
+
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
 
 /* True if two gliders collide that fly up, the left one to the right and the other to the left,
@@ -679,6 +772,8 @@ int main(void)
         cmocka_unit_test(census_colliding_ships_are_found),
         cmocka_unit_test(census_plane_matches_reference),
         cmocka_unit_test(census_plane_knows_periodic_tiles),
+        cmocka_unit_test(census_largest_plane_holds_ships_at_the_edge),
+        cmocka_unit_test(census_switch_engine_outgrows_the_largest_plane),
         cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
         cmocka_unit_test(census_symmetric_soups_match_apgluxe),
