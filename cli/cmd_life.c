@@ -425,21 +425,6 @@ static int open_life_view(struct life_job *job)
     return cli_first_failure(status, life_job_report(job));
 }
 
-int life_job_on_devices(struct life_job *job, int (*work)(void *arg), void *arg)
-{
-    int status = cli_devices_open(&job->common.device, &job->context);
-    if (status != CLI_DONE)
-        return status;
-    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
-        return status;
-    if ((status = work(arg)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
-        return status;
-    return cli_first_failure(job->outputs.status,
-                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
-}
-
 /* Checks come before computing, the cheapest first. */
 int life_job_work(struct life_job *job)
 {

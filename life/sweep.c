@@ -31,42 +31,6 @@ static int sweep_check(const struct life_sweep_options *o)
     return 0;
 }
 
-/* ---- Results. -------------------------------------------------------------------------------- */
-
-void sweep_add(struct sweep *s, size_t rule, const struct sweep_universe *u)
-{
-    const double cells = (double)s->soups * SWEEP_SIDE * SWEEP_SIDE;
-    struct life_sweep_result *r = &s->result[rule];
-    s->ended++;
-    r->density += u->population;
-    r->activity += u->changed;
-    r->extinct += u->population == 0 && u->period == 1;
-    r->settled += u->period > 0;
-    r->period = u->period > r->period ? u->period : r->period;
-    if (++r->soups < s->soups)
-        return;
-    r->density /= cells;
-    r->activity /= cells;
-}
-
-/* Clear the results of rules whose soups have not all been run. */
-static void sweep_drop_incomplete(struct sweep *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (s->result[i].soups < s->soups)
-            s->result[i] = (struct life_sweep_result){.soups = 0};
-}
-
-int sweep_progress(struct sweep *s, double unfinished)
-{
-    const struct life_sweep_options *o = s->options;
-    const double fraction = ((double)s->ended + unfinished) / (double)s->universes;
-    if (!o->progress || o->progress(o->arg, fraction < 1 ? fraction : 1) == 0)
-        return 0;
-    return clerror_set(ECANCELED, "life_sweep: cancelled after %.1f %% of the soups",
-                       100 * fraction);
-}
-
 /* ---- Rules. ---------------------------------------------------------------------------------- */
 
 /* Rules of the two kinds. */
@@ -118,6 +82,14 @@ static int sweep_run(struct sweep *s, struct sweep_kinds *k, size_t n)
     if (k->devices && sweep_device(s, k->devices, k->device, k->code) < 0)
         return -1;
     return k->hosts ? sweep_host(s, k->hosts, k->host) : 0;
+}
+
+/* Clear the results of rules whose soups have not all been run. */
+static void sweep_drop_incomplete(struct sweep *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s->result[i].soups < s->soups)
+            s->result[i] = (struct life_sweep_result){.soups = 0};
 }
 
 int life_sweep(const struct life_sweep_options *options, const char *const *rule, size_t n,

@@ -1,6 +1,7 @@
 /* sweep.h - internals of a sweep of rules.
  *
- *   sweep.c          options, rules and soups; adds up the results of soups
+ *   sweep.c          options, rules and soups
+ *   sweep_result.c   adds up the results of soups; progress
  *   sweep_device.c   rules of the B/S family, by a kernel
  *   sweep_host.c     other rules by a table, and Generations, on the host's processors
  *

@@ -20,17 +20,16 @@
 #include <time.h>
 
 enum {
-    SIDE = SWEEP_SIDE,
-    MOST_PLANES = 9, /* live cells, and the counter */
-    ORDERS = 24,     /* of circuits tried: more take longer than they save */
-    SOUPS_A_PART = 16,
-    POLL = 64 /* generations between two looks at the clock */
+    SWEEP_PLANES = 9,  /* live cells, and the counter */
+    SWEEP_ORDERS = 24, /* of circuits tried: more take longer than they save */
+    SWEEP_PART = 16,   /* soups of a rule that a thread takes at a time */
+    SWEEP_POLL = 64    /* generations between two looks at the clock */
 };
-static const double POLL_SECONDS = 0.05;
+static const double SWEEP_POLL_SECONDS = 0.05;
 
 /* Rows of the live cells, then of the counter's planes. */
 struct soup_cells {
-    uint64_t plane[MOST_PLANES][SIDE];
+    uint64_t plane[SWEEP_PLANES][SWEEP_SIDE];
 };
 
 struct sweep_rule {
@@ -43,7 +42,7 @@ struct sweep_rule {
 struct sweep_threads {
     struct sweep *s;
     const size_t *number;
-    size_t parts_of_rule, parts; /* a part: up to SOUPS_A_PART soups of a rule */
+    size_t parts_of_rule, parts; /* a part: up to SWEEP_PART soups of a rule */
     atomic_size_t next, ended;   /* parts */
     atomic_bool stop;
     pthread_t caller;
@@ -55,11 +54,11 @@ struct sweep_threads {
 
 /* Dying cells grow older; live cells that do not survive begin to die. */
 static void age_cells(struct soup_cells *cells, const struct sweep_rule *rule,
-                      const uint64_t next[SIDE])
+                      const uint64_t next[SWEEP_SIDE])
 {
-    uint64_t(*const counter)[SIDE] = cells->plane + 1;
+    uint64_t(*const counter)[SWEEP_SIDE] = cells->plane + 1;
     const size_t planes = rule->planes - 1;
-    for (size_t y = 0; y < SIDE; y++) {
+    for (size_t y = 0; y < SWEEP_SIDE; y++) {
         uint64_t dying = 0;
         for (size_t k = 0; k < planes; k++)
             dying |= counter[k][y];
@@ -79,9 +78,9 @@ static void age_cells(struct soup_cells *cells, const struct sweep_rule *rule,
 
 static void advance_soup(struct soup_cells *cells, const struct sweep_rule *rule)
 {
-    uint64_t left[SIDE + 2], cell[SIDE + 2], right[SIDE + 2], next[SIDE];
-    for (size_t y = 0; y < SIDE + 2; y++) {
-        const uint64_t row = cells->plane[0][(y + SIDE - 1) % SIDE];
+    uint64_t left[SWEEP_SIDE + 2], cell[SWEEP_SIDE + 2], right[SWEEP_SIDE + 2], next[SWEEP_SIDE];
+    for (size_t y = 0; y < SWEEP_SIDE + 2; y++) {
+        const uint64_t row = cells->plane[0][(y + SWEEP_SIDE - 1) % SWEEP_SIDE];
         cell[y] = row;
         left[y] = row << 1 | row >> 63;
         right[y] = row >> 1 | row << 63;
@@ -105,7 +104,7 @@ static bool same_cells(const struct soup_cells *a, const struct soup_cells *b, s
 static uint32_t count_changed(const struct soup_cells *a, const struct soup_cells *b, size_t planes)
 {
     uint32_t n = 0;
-    for (size_t y = 0; y < SIDE; y++) {
+    for (size_t y = 0; y < SWEEP_SIDE; y++) {
         uint64_t differs = 0;
         for (size_t k = 0; k < planes; k++)
             differs |= a->plane[k][y] ^ b->plane[k][y];
@@ -120,7 +119,7 @@ static uint32_t count_changed(const struct soup_cells *a, const struct soup_cell
 static bool sweep_poll(struct sweep_threads *t)
 {
     const double now = seconds_now();
-    if (pthread_equal(t->caller, pthread_self()) && now - t->reported > POLL_SECONDS) {
+    if (pthread_equal(t->caller, pthread_self()) && now - t->reported > SWEEP_POLL_SECONDS) {
         t->reported = now;
         pthread_mutex_lock(&t->lock);
         if (!atomic_load(&t->stop) && sweep_progress(t->s, 0) < 0)
@@ -138,7 +137,7 @@ static bool reach_observation(struct sweep_threads *t, const struct sweep_rule *
     struct soup_cells mark;
     memcpy(mark.plane, now->plane, rule->planes * sizeof *now->plane);
     for (uint64_t g = 0, marked = 0, lap = 1; g < end;) {
-        if (g % POLL == 0 && sweep_poll(t))
+        if (g % SWEEP_POLL == 0 && sweep_poll(t))
             return false;
         advance_soup(now, rule);
         g++;
@@ -154,7 +153,7 @@ static bool reach_observation(struct sweep_threads *t, const struct sweep_rule *
 }
 
 static bool run_universe(struct sweep_threads *t, const struct sweep_rule *rule,
-                         const uint64_t rows[SIDE], struct sweep_universe *u)
+                         const uint64_t rows[SWEEP_SIDE], struct sweep_universe *u)
 {
     static const struct soup_cells empty;
     struct soup_cells now, mark;
@@ -182,7 +181,7 @@ static struct sweep_rule sweep_rule_of(const char *text)
     struct life_family family;
     struct life_circuit circuit;
     life_family_parse(text, &family); /* has been parsed before */
-    life_circuit_search(&family.table, ORDERS, &circuit);
+    life_circuit_search(&family.table, SWEEP_ORDERS, &circuit);
     circuit_code_make(&circuit, &rule.code);
     rule.states = family.states;
     for (unsigned last = rule.states - 1; rule.states > 2 && last; last >>= 1)
@@ -195,10 +194,10 @@ static void run_part(struct sweep_threads *t, size_t part)
     struct sweep *s = t->s;
     const size_t number = t->number[part / t->parts_of_rule];
     const struct sweep_rule rule = sweep_rule_of(s->rule[number]);
-    const size_t first = part % t->parts_of_rule * SOUPS_A_PART;
-    for (size_t i = first; i < first + SOUPS_A_PART && i < s->soups; i++) {
+    const size_t first = part % t->parts_of_rule * SWEEP_PART;
+    for (size_t i = first; i < first + SWEEP_PART && i < s->soups; i++) {
         struct sweep_universe u;
-        if (!run_universe(t, &rule, s->rows + i * SIDE, &u))
+        if (!run_universe(t, &rule, s->rows + i * SWEEP_SIDE, &u))
             return;
         pthread_mutex_lock(&t->lock);
         sweep_add(s, number, &u);
@@ -222,7 +221,7 @@ static void run_parts(void *threads, size_t thread)
 
 int sweep_host(struct sweep *s, size_t n, const size_t *number)
 {
-    const size_t parts = (s->soups + SOUPS_A_PART - 1) / SOUPS_A_PART;
+    const size_t parts = (s->soups + SWEEP_PART - 1) / SWEEP_PART;
     struct sweep_threads t = {.s = s,
                               .number = number,
                               .parts_of_rule = parts,
