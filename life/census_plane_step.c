@@ -215,8 +215,8 @@ static inline struct tile_changes find_changes(tile_in_memory d)
 }
 #endif
 
-/* Store a run's tiles, and make dirty what its changed cells reach. Whether a tile has changed is
- * hard to predict, so with AVX2 the loop has no branches; without it, masks take longer. */
+/* Store a run's tiles, and make dirty what its changed cells reach. A branch on
+ * a changed tile is often mispredicted: with AVX2 there is none; without it, masks take longer. */
 static void batch_scatter(struct census_plane *p, const uint32_t *batch,
                           const struct plane_run *run)
 {

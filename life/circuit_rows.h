@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* A circuit whose results are in slots of scratch memory, which steps reuse. Variables 0 to 8 are
- * the nine cells, variable 9 + i is slot i. */
+/* A circuit as data. Steps write their results to slots of scratch memory, and reuse slots.
+ * Variables 0 to 8 are the nine cells, variable 9 + i is slot i. */
 struct circuit_code {
     int steps, slots;
     struct {
@@ -30,7 +30,7 @@ circuit_rows circuit_rows_any, circuit_rows_avx2, circuit_rows_avx512;
 /* Return the function with the widest vectors of this processor. */
 circuit_rows *circuit_rows_widest(void);
 
-/* Widest vectors in bytes of this processor for which the library has functions: 16, 32 or 64. */
+/* Bytes of the widest vectors that processor and library have: 16, 32 or 64. */
 int circuit_vector_bytes(void);
 
 #endif

@@ -84,7 +84,7 @@ static int sweep_run(struct sweep *s, struct sweep_kinds *k, size_t n)
     return k->hosts ? sweep_host(s, k->hosts, k->host) : 0;
 }
 
-/* Clear the results of rules whose soups have not all been run. */
+/* Clear the results of incomplete rules. */
 static void sweep_drop_incomplete(struct sweep *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)

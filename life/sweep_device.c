@@ -1,8 +1,8 @@
 /* sweep_device.c - sweeps rules of the B/S family by a kernel (sweep.cl).
  *
- * A launch fits a slice of time (core/pace.h): it has as many universes as run to their end within
- * the slice. If these are too few to occupy the device, it has more of them, and a part of their
- * generations; their cells stay on the device between launches.
+ * A launch fits a slice of time (core/pace.h). It has universes that run to their end within the
+ * slice. If these are too few to occupy the device, it has more universes and computes a part of
+ * their generations; the cells stay on the device between launches.
  * SPDX-License-Identifier: MIT
  */
 #include "life/sweep.h"
@@ -37,10 +37,11 @@ struct sweeper {
     cl_kernel kernel[2];
     cl_uint *rule, *result; /* on the device, too */
     cl_ulong *soup, *state;
-    size_t universes, room, wide; /* in all; of a launch; of a launch with a part of generations */
-    size_t items;                 /* of a group */
-    uint64_t span;                /* generations of a universe, with the observed ones */
-    struct pace pace;             /* in generations of a universe */
+    size_t universes, room; /* in all; the most of a launch */
+    size_t wide;            /* universes that occupy the device */
+    size_t items;           /* of a group */
+    uint64_t span;          /* generations of a universe, with the observed ones */
+    struct pace pace;       /* in generations of a universe */
 };
 
 static void sweeper_free(struct sweeper *d)
@@ -153,8 +154,7 @@ static int sweep_batch(struct sweeper *d, size_t first, size_t universes)
     return sweep_progress(d->s, 0);
 }
 
-/* Number of universes of a launch: those that fit a slice with all their generations, or enough to
- * occupy the device with a part of them. The first launch, whose speed is a guess, has few. */
+/* Number of universes of a launch. The first launch has few, since its speed is a guess. */
 static size_t sweep_choose(const struct sweeper *d, size_t first)
 {
     const double fit = pace_slice(&d->pace) / (double)d->span,

@@ -100,7 +100,7 @@ static bool same_cells(const struct soup_cells *a, const struct soup_cells *b, s
     return memcmp(a->plane, b->plane, planes * sizeof *a->plane) == 0;
 }
 
-/* Number of cells whose states differ. */
+/* Number of cells in different states. */
 static uint32_t count_changed(const struct soup_cells *a, const struct soup_cells *b, size_t planes)
 {
     uint32_t n = 0;
@@ -129,7 +129,7 @@ static bool sweep_poll(struct sweep_threads *t)
     return atomic_load(&t->stop);
 }
 
-/* Advance a soup to the generations in which it is observed. Return false if the sweep stops. */
+/* Advance a soup until its observation begins. Return false if the sweep stops. */
 static bool reach_observation(struct sweep_threads *t, const struct sweep_rule *rule,
                               struct soup_cells *now)
 {

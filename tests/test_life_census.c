@@ -363,8 +363,8 @@ static void census_largest_plane_holds_ships_at_the_edge(void **unused)
     }
 }
 
-/* A block-laying switch engine: its box grows to the largest, whose edge it reaches. HashLife says
- * where its foremost cell is then. */
+/* A block-laying switch engine reaches the edge of the largest box. HashLife says where its
+ * foremost cell is then. */
 static void census_switch_engine_outgrows_the_largest_plane(void **unused)
 {
     enum { STRIP = PLANE_STEP, LENGTH = 2 * PLANE_HALF };

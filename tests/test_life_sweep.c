@@ -237,8 +237,8 @@ static void sweep_slices_change_nothing(void **unused)
         check_equal(mixed[i], &sliced[i], &whole[i]);
 }
 
-/* A rule alone would take weeks on any device: the call returns all the same, and its rule has no
- * result. */
+/* A rule alone would take weeks on any device. The call returns soon, without a result of the rule.
+ */
 static int cancel_soon(void *calls, double fraction)
 {
     assert_true(fraction < 1e-3);

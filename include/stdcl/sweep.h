@@ -42,7 +42,7 @@ struct life_sweep_result {
     double density;   /* fraction of cells that are not 0 after `generations`, mean of the soups */
     double activity;  /* fraction of cells that change in the next generation, likewise */
     uint32_t soups;   /* of the rule; 0: the call failed before all of them were run */
-    uint32_t extinct; /* soups whose cells are all 0 */
+    uint32_t extinct; /* soups without live cells */
     uint32_t settled; /* soups that recur within 120 generations, the extinct ones included */
     uint32_t period;  /* the longest period of these; 0: none recurs */
 };
