@@ -80,6 +80,8 @@ struct census {
     const struct life_object *object;
     size_t objects;
     double seconds;
+    char *texts;              /* counts of all ranks */
+    struct life_object *list; /* their sums; texts has the codes */
 };
 
 static bool is_life(const struct life_job *job)
@@ -220,8 +222,8 @@ static void add_counts(struct census *s, struct life_object *list, char *line)
     list[i].soup = o.soup < list[i].soup ? o.soup : list[i].soup;
 }
 
-/* Add the counts of all ranks on rank 0. The caller frees *texts and *list. */
-static int add_counts_of_ranks(struct census *s, char **texts, struct life_object **list)
+/* Add the counts of all ranks on rank 0. */
+static int add_counts_of_ranks(struct census *s)
 {
     const int ranks = world_size(cli_world);
     size_t lines = 0;
@@ -230,18 +232,18 @@ static int add_counts_of_ranks(struct census *s, char **texts, struct life_objec
          i++)
         ((struct life_object *)s->object)[i].share_error *= (double)s->sums.objects;
     char *own = counts_as_text(s);
-    *texts = own ? cli_ranks_gather(own) : NULL;
+    s->texts = own ? cli_ranks_gather(own) : NULL;
     free(own);
-    if (!*texts)
+    if (!s->texts)
         return cli_failed("out of memory for the counts of the ranks");
-    char *text = *texts;
+    char *text = s->texts;
     for (int rank = 0; rank < ranks; rank++, text += strlen(text) + 1)
         for (const char *c = text; *c; c++)
             lines += *c == '\n';
-    *list = cli_alloc(lines + 1, sizeof **list);
+    s->list = cli_alloc(lines + 1, sizeof *s->list);
     s->objects = 0;
     s->sums = (struct life_census_totals){.soups = 0};
-    text = *texts;
+    text = s->texts;
     for (int rank = 0; rank < ranks; rank++) {
         char *end = text + strlen(text);
         struct life_census_totals sums = {.soups = 0};
@@ -256,17 +258,17 @@ static int add_counts_of_ranks(struct census *s, char **texts, struct life_objec
             char *next = strchr(line, '\n');
             if (next)
                 *next = '\0';
-            add_counts(s, *list, line);
+            add_counts(s, s->list, line);
             line = next;
         }
         text = end + 1;
     }
     for (size_t i = 0; i < s->objects; i++) {
-        (*list)[i].share = (double)(*list)[i].count / (double)s->sums.objects;
-        (*list)[i].share_error /= (double)s->sums.objects;
+        s->list[i].share = (double)s->list[i].count / (double)s->sums.objects;
+        s->list[i].share_error /= (double)s->sums.objects;
     }
-    qsort(*list, s->objects, sizeof **list, compare_counts);
-    s->object = *list;
+    qsort(s->list, s->objects, sizeof *s->list, compare_counts);
+    s->object = s->list;
     s->job->interrupted = s->sums.soups + s->sums.undecided < s->job->soups; /* on any rank */
     return CLI_DONE;
 }
@@ -487,41 +489,27 @@ static int count_soups(struct census *s)
     return s->object ? CLI_DONE : cli_failed_call(NULL);
 }
 
-/* Count and report; the caller frees `texts` and `list`, to which the counts of other ranks
- * point. */
-static int count_and_report(struct census *s, char **texts, struct life_object **list)
+static int count_and_report(void *census)
 {
-    struct life_job *job = s->job;
-    int status = plan_census(job);
+    struct census *s = census;
+    int status = count_soups(s);
     if (status != CLI_DONE)
         return status;
-    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+    if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s)) != CLI_DONE)
         return status;
-    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
-        return status;
-    if ((status = count_soups(s)) != CLI_DONE)
-        return status;
-    if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
-        return status;
-    cli_outputs_keep_status(&job->outputs, NULL, write_census_table(s));
-    cli_outputs_keep_status(&job->outputs, NULL, write_haul(s));
-    if ((status = census_report(s)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
-        return status;
-    return cli_first_failure(job->outputs.status,
-                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
+    cli_outputs_keep_status(&s->job->outputs, NULL, write_census_table(s));
+    cli_outputs_keep_status(&s->job->outputs, NULL, write_haul(s));
+    return census_report(s);
 }
 
 int life_census_run_job(struct life_job *job)
 {
     struct census s = {.job = job};
-    char *texts = NULL;
-    struct life_object *list = NULL;
-    const int status = count_and_report(&s, &texts, &list);
+    int status = plan_census(job);
+    status = status == CLI_DONE ? life_job_on_devices(job, count_and_report, &s) : status;
     cli_ranks_fail(status);
     life_census_free(s.engine);
-    free(list);
-    free(texts);
+    free(s.list);
+    free(s.texts);
     return status;
 }

@@ -1,6 +1,7 @@
 /* life_sweep.c - `stdcl life sweep`: the fate of random soups under many rules.
  *
- * A file of rules has one a line; blank lines and lines that begin with # are skipped. Without a
+ * A file of rules has one a line, of any family of two states on the nearest neighbours or of
+ * Generations; blank lines and lines that begin with # are skipped. Without a
  * file all 2^17 rules of the B/S family without B0 are swept.
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +26,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const char *const classes[CLASSES] = {"extinct", "still", "periodic", "ac
 
 struct sweep_run {
     struct life_job *job;
-    struct life_rule *rule;
+    char **rule; /* in rule notation */
     struct life_sweep_result *result;
     size_t n, room; /* n: rules; after an interruption, those with a result */
     size_t given;   /* rules of the file */
@@ -46,13 +46,15 @@ struct sweep_run {
 
 /* ---- Rules. ---------------------------------------------------------------------------------- */
 
-static void add_rule(struct sweep_run *s, struct life_rule rule)
+static void add_rule(struct sweep_run *s, const char *rule)
 {
     if (s->n == s->room) {
         s->room = s->room ? 2 * s->room : 1024;
         s->rule = cli_realloc(s->rule, s->room, sizeof *s->rule);
     }
-    s->rule[s->n++] = rule;
+    char *copy = cli_alloc(strlen(rule) + 1, 1);
+    s->rule[s->n] = strcpy(copy, rule);
+    s->given = ++s->n;
 }
 
 static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
@@ -63,7 +65,7 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
     int status = CLI_DONE;
     for (unsigned long number = 1; status == CLI_DONE && (length = getline(&line, &size, fp)) >= 0;
          number++) {
-        struct life_rule rule;
+        char rule[LIFE_RULE_TEXT];
         if (strlen(line) != (size_t)length) {
             status = cli_failed("%s: line %lu: has a null byte; give a text file", name, number);
             break;
@@ -72,7 +74,7 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
         const char *text = line + strspn(line, " \t");
         if (!*text || *text == '#')
             continue;
-        if (life_rule_parse(text, &rule) < 0)
+        if (life_rule_normal(text, rule) < 0)
             status = cli_failed("%s: line %lu: %s", name, number, clerror());
         else
             add_rule(s, rule);
@@ -89,8 +91,11 @@ static int read_rules(struct sweep_run *s)
 {
     const char *name = s->job->rules;
     if (!name) {
-        for (unsigned i = 0; i < ALL_RULES; i++)
-            add_rule(s, (struct life_rule){(i & 0xff) << 1, i >> 8});
+        for (unsigned i = 0; i < ALL_RULES; i++) {
+            const struct life_rule rule = {(i & 0xff) << 1, i >> 8};
+            char text[24];
+            add_rule(s, life_rule_string(&rule, text));
+        }
         return CLI_DONE;
     }
     if (strcmp(name, "-") == 0)
@@ -115,10 +120,8 @@ static int write_sweep_table(const struct sweep_run *s)
     fprintf(out.fp, "rule,class,density,activity,extinct,settled,period\n");
     for (size_t i = 0; i < s->n; i++) {
         const struct life_sweep_result *r = &s->result[i];
-        char rule[24];
-        fprintf(out.fp, "%s,%s,%.9g,%.9g,%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
-                life_rule_string(&s->rule[i], rule), life_sweep_class(r, (unsigned)s->job->soups),
-                r->density, r->activity, r->extinct, r->settled, r->period);
+        fprintf(out.fp, "%s,%s,%.9g,%.9g,%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", s->rule[i],
+                life_sweep_class(r), r->density, r->activity, r->extinct, r->settled, r->period);
     }
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -129,15 +132,12 @@ static int sweep_report_json(const struct sweep_run *s, const char *device)
     json_t *rules = json_array();
     for (size_t i = 0; i < s->n; i++) {
         const struct life_sweep_result *r = &s->result[i];
-        char rule[24];
         json_array_append_new(
-            rules,
-            json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:o}", "rule",
-                      life_rule_string(&s->rule[i], rule), "class",
-                      life_sweep_class(r, (unsigned)job->soups), "density",
-                      cli_json_real(r->density), "activity", cli_json_real(r->activity), "extinct",
-                      (json_int_t)r->extinct, "settled", (json_int_t)r->settled, "period",
-                      r->period ? json_integer((json_int_t)r->period) : json_null()));
+            rules, json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:o}", "rule", s->rule[i], "class",
+                             life_sweep_class(r), "density", cli_json_real(r->density), "activity",
+                             cli_json_real(r->activity), "extinct", (json_int_t)r->extinct,
+                             "settled", (json_int_t)r->settled, "period",
+                             r->period ? json_integer((json_int_t)r->period) : json_null()));
     }
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:b}", "program", "life", "device", device,
@@ -185,10 +185,22 @@ static int sweep_report(const struct sweep_run *s)
 
 static int sweep_progress(void *arg, double fraction)
 {
-    struct sweep_run *s = arg;
-    s->n = (size_t)llround(fraction * (double)s->given);
-    cli_progress_update(&s->job->progress, (double)s->n, NULL);
+    const struct sweep_run *s = arg;
+    cli_progress_update(&s->job->progress, fraction * (double)s->given, NULL);
     return cli_interrupted();
+}
+
+/* Remove the rules without results, after an interruption. */
+static void keep_done_rules(struct sweep_run *s)
+{
+    s->n = 0;
+    for (size_t i = 0; i < s->given; i++)
+        if (s->result[i].soups) {
+            char *rule = s->rule[s->n];
+            s->rule[s->n] = s->rule[i];
+            s->rule[i] = rule;
+            s->result[s->n++] = s->result[i];
+        }
 }
 
 static int sweep_rules_of(struct sweep_run *s)
@@ -201,43 +213,31 @@ static int sweep_rules_of(struct sweep_run *s)
                                                .generations = (uint32_t)job->generations,
                                                .progress = sweep_progress,
                                                .arg = s};
-    s->given = s->n;
     s->result = cli_alloc(s->n, sizeof *s->result);
     cli_interrupt_catch();
     cli_progress_start(&job->progress, "rules", (double)s->n, job->common.quiet);
     const double began = seconds_now();
-    const int called = life_sweep(&options, s->rule, s->given, s->result);
+    const int called = life_sweep(&options, (const char *const *)s->rule, s->given, s->result);
     s->seconds = seconds_now() - began;
     cli_progress_end(&job->progress);
     if (called < 0 && clerrno != ECANCELED)
         return cli_failed_call(NULL);
     job->interrupted = called < 0;
+    keep_done_rules(s);
     for (size_t i = 0; i < s->n; i++)
         for (int k = 0; k < CLASSES; k++)
-            s->of_class[k] +=
-                strcmp(classes[k], life_sweep_class(&s->result[i], options.soups)) == 0;
+            s->of_class[k] += strcmp(classes[k], life_sweep_class(&s->result[i])) == 0;
     return CLI_DONE;
 }
 
-static int sweep_and_report(struct sweep_run *s)
+static int sweep_and_report(void *sweep)
 {
-    struct life_job *job = s->job;
-    int status = read_rules(s);
+    struct sweep_run *s = sweep;
+    const int status = sweep_rules_of(s);
     if (status != CLI_DONE)
         return status;
-    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
-        return status;
-    if ((status = sweep_rules_of(s)) != CLI_DONE)
-        return status;
-    cli_outputs_keep_status(&job->outputs, NULL, write_sweep_table(s));
-    if ((status = sweep_report(s)) != CLI_DONE)
-        return status;
-    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
-        return status;
-    return cli_first_failure(job->outputs.status,
-                             job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE);
+    cli_outputs_keep_status(&s->job->outputs, NULL, write_sweep_table(s));
+    return sweep_report(s);
 }
 
 int life_sweep_check(struct life_job *job)
@@ -259,7 +259,10 @@ int life_sweep_check(struct life_job *job)
 int life_sweep_job(struct life_job *job)
 {
     struct sweep_run s = {.job = job};
-    const int status = sweep_and_report(&s);
+    int status = read_rules(&s);
+    status = status == CLI_DONE ? life_job_on_devices(job, sweep_and_report, &s) : status;
+    for (size_t i = 0; i < s.given; i++)
+        free(s.rule[i]);
     free(s.rule);
     free(s.result);
     return status;

@@ -595,6 +595,7 @@ module stdcl
   type, bind(C) :: life_sweep_result
     real(c_double) :: density = 0
     real(c_double) :: activity = 0
+    integer(c_int32_t) :: soups = 0
     integer(c_int32_t) :: extinct = 0
     integer(c_int32_t) :: settled = 0
     integer(c_int32_t) :: period = 0
@@ -2300,15 +2301,14 @@ module stdcl
       import
       integer(c_int) :: life_sweep
       type(life_sweep_options), intent(in), optional :: options
-      type(life_rule), intent(in), optional :: rule
+      type(c_ptr), intent(in), optional :: rule(*)
       integer(c_size_t), value :: n
       type(life_sweep_result), optional :: result
     end function
-    function life_sweep_class(result, soups) bind(C)
+    function life_sweep_class(result) bind(C)
       import
       type(c_ptr) :: life_sweep_class
       type(life_sweep_result), intent(in), optional :: result
-      integer(c_int), value :: soups
     end function
     function life_trace(lf, n, sample) bind(C)
       import

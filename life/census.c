@@ -1,7 +1,6 @@
 /* census.c - runs soups on devices, box by box, until they are periodic.
  *
- * If all devices are CPUs, the host runs the soups of outer-totalistic rules itself, one a thread
- * (census_host.c). For other rules and devices:
+ * If all devices are CPUs, the host runs the soups itself, one a thread (census_host.c). Otherwise:
  *
  * A deck is a set of boxes of one size on one device; a launch advances all of them by some
  * generations. Host threads take out periodic boxes, sort and count their ash, and refill the
@@ -255,13 +254,13 @@ static int make_decks(life_census *c)
     return status < 0 ? -1 : make_deck(c, &c->deck[0]);
 }
 
-/* True if the host runs the soups: on a CPU it is faster than the kernels, which compute all cells
- * of a box. */
+/* True if the host runs the soups: if all devices are CPUs, it is faster than the kernels, which
+ * compute all cells of a box. */
 static bool host_runs(const life_census *c)
 {
     const cl_uint n = clgetndev(c->ctx);
     struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
-    bool host = info && clgetdevinfo(c->ctx, info) == 0 && c->rule.family.counts;
+    bool host = info && clgetdevinfo(c->ctx, info) == 0;
     for (cl_uint dev = 0; dev < n && host; dev++)
         host &= (info[dev].dev_type & CL_DEVICE_TYPE_CPU) != 0;
     free(info);

@@ -46,7 +46,10 @@ void census_soup_rows(const struct census_soups *soups, uint64_t number,
 
 struct census_rule {
     struct life_family family;
-    struct life_circuit circuit; /* of rules that are not outer-totalistic */
+    /* Of rules that are not outer-totalistic; `rows` evaluates `code`, and is NULL otherwise. */
+    struct life_circuit circuit;
+    struct circuit_code code;
+    circuit_rows *rows;
     int terms; /* of outer-totalistic rules: a cell lives next if its block has `total` live cells
                   and the cell is `alive` now, for one of the terms */
     struct {
@@ -200,10 +203,10 @@ struct census_soup {
 };
 enum census_end { CENSUS_DECIDED, CENSUS_UNDECIDED, CENSUS_STOPPED };
 
-/* The next states of an outer-totalistic rule. */
+/* The rule's next states for a step of the plane. */
 struct plane_rule census_plane_rule(const struct census_rule *rule);
 
-/* The plane of a thread; NULL: out of memory. The rule must be outer-totalistic. */
+/* The plane of a thread; NULL: out of memory. */
 struct census_host;
 struct census_host *census_host_create(const struct census_rule *rule);
 void census_host_free(struct census_host *host);

@@ -298,15 +298,52 @@ static bool ship_stays_inside(const uint64_t patch[CENSUS_PATCH],
            r.bottom + (dy > 0 ? dy : 0) <= CENSUS_PATCH - AROUND;
 }
 
+/* Move the cells to the middle of the patch. */
+static void patch_centre(uint64_t patch[CENSUS_PATCH])
+{
+    uint64_t moved[CENSUS_PATCH] = {0};
+    struct census_rectangle r;
+    if (!census_bounds(1, patch, &r))
+        return;
+    const int dx = (CENSUS_PATCH - r.left - r.right) / 2,
+              dy = (CENSUS_PATCH - r.top - r.bottom) / 2;
+    for (int y = r.top; y < r.bottom; y++)
+        moved[y + dy] = dx < 0 ? patch[y] >> -dx : patch[y] << dx;
+    memcpy(patch, moved, sizeof moved);
+}
+
+/* Replace a patch by one of its phases, the same whichever phase it is in. Where objects nearly
+ * touch, the order of joins decides which of them are one, and it depends on the first phase. */
+static void patch_first_phase(const struct census_rule *rule, unsigned period, bool moves,
+                              uint64_t patch[CENSUS_PATCH])
+{
+    uint64_t now[CENSUS_PATCH], next[CENSUS_PATCH];
+    if (moves)
+        patch_centre(patch);
+    memcpy(now, patch, sizeof now);
+    for (unsigned g = 1; g < period; g++) {
+        census_step(rule, 1, now, next);
+        memcpy(now, next, sizeof now);
+        if (moves)
+            patch_centre(now);
+        if (memcmp(now, patch, sizeof now) < 0)
+            memcpy(patch, now, sizeof now);
+    }
+}
+
 /* Separate a new cluster, or ships that fly together, into objects. */
-static bool sorter_learn(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH],
+static bool sorter_learn(struct census_sorter *sorter, const uint64_t seen[CENSUS_PATCH],
                          unsigned most, bool moves)
 {
     struct labels *l = malloc(sizeof *l);
+    uint64_t patch[CENSUS_PATCH];
+    memcpy(patch, seen, sizeof patch);
     struct census_motion motion = {.period = 0};
     bool done = l && (moves ? census_name(sorter->rule, patch, most, &motion, NULL) == 0
                             : (motion.period = cluster_period(sorter->rule, patch, most)) > 0);
     sorter->no_memory |= !l;
+    if (done)
+        patch_first_phase(sorter->rule, motion.period, moves, patch);
     if (done && moves && !ship_stays_inside(patch, &motion)) {
         free(l);
         return add_part(sorter, patch, most);

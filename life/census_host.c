@@ -41,6 +41,10 @@ struct plane_rule census_plane_rule(const struct census_rule *rule)
     struct plane_rule next = {.life = r->birth == 1 << 3 && r->survival == (1 << 2 | 1 << 3)};
     for (int t = 0; t < rule->terms; t++)
         next.next[rule->term[t].total][rule->term[t].alive] = ~(uint32_t)0;
+    if (rule->rows) {
+        next.code = &rule->code;
+        next.rows = rule->rows;
+    }
     return next;
 }
 

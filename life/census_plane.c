@@ -236,11 +236,10 @@ void census_plane_unite(struct census_plane *p, enum plane_copy with)
 plane_step *census_plane_step(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return census_plane_step_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return census_plane_step_avx2;
-#endif
+    return circuit_vector_bytes() == 64   ? census_plane_step_avx512
+           : circuit_vector_bytes() == 32 ? census_plane_step_avx2
+                                          : census_plane_step_any;
+#else
     return census_plane_step_any;
+#endif
 }

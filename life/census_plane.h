@@ -23,6 +23,8 @@
 #ifndef LIFE_CENSUS_PLANE_H
 #define LIFE_CENSUS_PLANE_H
 
+#include "life/circuit_rows.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,11 +63,13 @@ struct census_plane {
     uint32_t *batch[2];      /* of PLANE_BATCH rows and two pads */
 };
 
-/* An outer-totalistic rule: a cell of a block with t live cells, itself included, lives next if
- * next[t][alive] is all ones. */
+/* The next states of cells. Outer-totalistic rules: a cell of a block with t live cells, itself
+ * included, lives next if next[t][alive] is all ones. Other rules have a circuit. */
 struct plane_rule {
     bool life; /* B3/S23 */
     uint32_t next[10][2];
+    const struct circuit_code *code; /* NULL: the rule is outer-totalistic */
+    circuit_rows *rows;              /* evaluates `code` */
 };
 
 bool census_plane_make(struct census_plane *p);

@@ -2,7 +2,7 @@
  *
  * For an outer-totalistic rule, the cells of each block are summed to a four-bit number in four
  * words; the next generation is the union of a few terms, one for each count that the rule names.
- * Other rules use the same circuit as the kernels.
+ * Other rules use the same circuit as the kernels, as data.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -50,45 +50,52 @@ static uint64_t rule_count_sums(const struct census_rule *rule, const struct row
     return next;
 }
 
-static uint64_t operation(unsigned table, uint64_t a, uint64_t b, uint64_t c)
-{
-    uint64_t out = 0;
-    for (unsigned i = 0; i < 8; i++)
-        if (table >> i & 1)
-            out |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    return out;
-}
-
-static uint64_t placed(const struct life_circuit *circuit, const struct row r[3])
-{
-    uint64_t v[LIFE_BLOCK_CELLS + LIFE_CIRCUIT_STEPS];
-    for (int i = 0; i < 3; i++) {
-        v[3 * i] = r[i].left;
-        v[3 * i + 1] = r[i].cell;
-        v[3 * i + 2] = r[i].right;
-    }
-    for (int i = 0; i < circuit->steps; i++) {
-        const unsigned char *in = circuit->step[i].in;
-        v[LIFE_BLOCK_CELLS + i] = operation(circuit->step[i].table, v[in[0]], v[in[1]], v[in[2]]);
-    }
-    return v[LIFE_BLOCK_CELLS + circuit->steps - 1];
-}
-
-void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to)
+/* The next generation of an outer-totalistic rule. */
+static void step_counts(const struct census_rule *rule, size_t words, const uint64_t *from,
+                        uint64_t *to)
 {
     for (size_t i = 0; i < words; i++) {
         struct row r[3] = {{0, 0, 0}, rule_row(words, from, 0, i), rule_row(words, from, 1, i)};
         for (size_t y = 0; y < 64 * words; y++) {
             const uint64_t any = r[0].left | r[0].cell | r[0].right | r[1].left | r[1].cell |
                                  r[1].right | r[2].left | r[2].cell | r[2].right;
-            to[y * words + i] = !any                  ? 0
-                                : rule->family.counts ? rule_count_sums(rule, r)
-                                                      : placed(&rule->circuit, r);
+            to[y * words + i] = any ? rule_count_sums(rule, r) : 0;
             r[0] = r[1];
             r[1] = r[2];
             r[2] = rule_row(words, from, y + 2, i);
         }
     }
+}
+
+/* The next generation by the rule's circuit, 64 words of a column at a time. */
+static void step_circuit(const struct census_rule *rule, size_t words, const uint64_t *from,
+                         uint64_t *to)
+{
+    enum { ROWS = CIRCUIT_BLOCK / sizeof(uint64_t) };
+    uint64_t left[ROWS + 2], cell[ROWS + 2], right[ROWS + 2], next[ROWS];
+    for (size_t i = 0; i < words; i++)
+        for (size_t y = 0; y < 64 * words; y += ROWS) {
+            for (size_t j = 0; j < ROWS + 2; j++) {
+                const struct row r = rule_row(words, from, y + j - 1, i);
+                left[j] = r.left;
+                cell[j] = r.cell;
+                right[j] = r.right;
+            }
+            rule->rows(&rule->code,
+                       (const void *const[]){left, cell, right, left + 1, cell + 1, right + 1,
+                                             left + 2, cell + 2, right + 2},
+                       next, sizeof next);
+            for (size_t j = 0; j < ROWS; j++)
+                to[(y + j) * words + i] = next[j];
+        }
+}
+
+void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to)
+{
+    if (rule->rows)
+        step_circuit(rule, words, from, to);
+    else
+        step_counts(rule, words, from, to);
 }
 
 bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r)
@@ -146,8 +153,11 @@ int census_rule_make(struct census_rule *rule, const char *text)
                 rule->term[rule->terms].total = (unsigned char)(n + (unsigned)alive);
                 rule->term[rule->terms++].alive = alive;
             }
-    if (!rule->family.counts)
+    if (!rule->family.counts) {
         life_circuit_find(&rule->family.table, &rule->circuit);
+        circuit_code_make(&rule->circuit, &rule->code);
+        rule->rows = circuit_rows_widest();
+    }
     rule->gliders = has_gliders(rule);
     return 0;
 }

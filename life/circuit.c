@@ -142,14 +142,14 @@ static void circuit_build(struct work *w, const struct life_table *t)
                                           : 0xf0);
 }
 
-void life_circuit_find(const struct life_table *table, struct life_circuit *circuit)
+void life_circuit_search(const struct life_table *table, int orders, struct life_circuit *circuit)
 {
     struct work w = {.c.steps = 0};
     uint64_t random = 1;
     circuit->steps = LIFE_CIRCUIT_STEPS + 1;
     for (int i = 0; i < CELLS; i++)
         w.order[i] = i;
-    for (int trial = 0; trial < ORDERS; trial++) {
+    for (int trial = 0; trial < orders; trial++) {
         circuit_build(&w, table);
         if (w.c.steps < circuit->steps)
             *circuit = w.c;
@@ -160,6 +160,11 @@ void life_circuit_find(const struct life_table *table, struct life_circuit *circ
             w.order[j] = t;
         }
     }
+}
+
+void life_circuit_find(const struct life_table *table, struct life_circuit *circuit)
+{
+    life_circuit_search(table, ORDERS, circuit);
 }
 
 int life_circuit_next(const struct life_circuit *circuit, unsigned block)

@@ -34,6 +34,9 @@ struct life_circuit {
  * milliseconds. Never fails. */
 void life_circuit_find(const struct life_table *table, struct life_circuit *circuit);
 
+/* Find a circuit in less time: try only some orders of the cells, at least one. */
+void life_circuit_search(const struct life_table *table, int orders, struct life_circuit *circuit);
+
 /* Evaluate the circuit for a block. For tests. */
 int life_circuit_next(const struct life_circuit *circuit, unsigned block);
 

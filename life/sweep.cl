@@ -1,5 +1,5 @@
-/* sweep.cl - many rules on the same soups: a work-group runs one soup under one rule, which is
- * data.
+/* sweep.cl - many rules of the B/S family on the same soups: a work-group runs one soup under one
+ * rule, which is data.
  *
  * A soup is a torus of 64 x 64 cells in local memory, double-buffered. A row is a ulong, so left
  * and right neighbours are rotations. An item has LANES rows, at distances of ITEMS; on a CPU they
@@ -13,12 +13,15 @@
  *
  * The count of neighbours has four bits, of 64 cells each. Bits of the rule are masks, 0 or all
  * ones, among which cell and count select: for each of nine counts by the cell, then by the count's
- * bits. sweep.c has the host side; tests compare with life_ref.c.
+ * bits. sweep_device.c has the host side; tests compare with life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 
 #ifndef LANES
 #define LANES 1 /* rows of an item: 1 or 8 */
+#endif
+#ifndef PARTS
+#define PARTS 0 /* 1: a launch computes a part of the generations */
 #endif
 
 #define SIDE 64
@@ -107,40 +110,84 @@ ROWS advance(__local const ROWS *from, uint i, const struct masks *rule)
                      rule);
 }
 
-/* Run group g's soup, number g % soups, under rule[first + g / soups] (birth | survival << 9), and
- * write its RESULT numbers to result[RESULT * g]. A group has ITEMS items. */
-__kernel void life_sweep(__global const uint *rule, __global const ulong *soup, ulong first,
-                         uint soups, uint generations, uint most_period, __global uint *result)
+/* Rows of an item from row i on. */
+ROWS load_rows(__global const ulong *p)
+{
+#if LANES == 8
+    return (ulong8)(p[0], p[8], p[16], p[24], p[32], p[40], p[48], p[56]);
+#else
+    return *p;
+#endif
+}
+
+#if PARTS
+void store_rows(ROWS rows, __global ulong *p)
+{
+#if LANES == 8
+    p[0] = rows.s0;
+    p[8] = rows.s1;
+    p[16] = rows.s2;
+    p[24] = rows.s3;
+    p[32] = rows.s4;
+    p[40] = rows.s5;
+    p[48] = rows.s6;
+    p[56] = rows.s7;
+#else
+    *p = rows;
+#endif
+}
+#endif
+
+/* Run universe u = first + g for group g: soup u % soups under rule[u / soups] (birth | survival <<
+ * 9). Its generations are numbered from 0 to generations + most_period, and the last most_period of
+ * them are observed. With PARTS a launch computes those from `begin` to `end`; between launches the
+ * universe's rows, and those at the beginning of the observation, are in state[2 * SIDE * g].
+ * Without PARTS it computes all generations. Write RESULT numbers to result[RESULT * g]. A group
+ * has ITEMS items. */
+__kernel void life_sweep(__global const uint *rule, __global const ulong *soup,
+                         __global ulong *state, ulong first, uint soups, uint generations,
+                         uint most_period, ulong begin, ulong end, __global uint *result)
 {
     __local ROWS rows[2][ITEMS];
     __local uint sums[2], differs[3];
     const size_t g = get_group_id(0);
     const uint i = get_local_id(0);
-    const struct masks masks = masks_of(rule[first + g / soups]);
-    __global const ulong *start = soup + (g % soups) * SIDE + i;
-#if LANES == 8
-    ROWS cell = (ulong8)(start[0], start[8], start[16], start[24], start[32], start[40], start[48],
-                         start[56]);
+    const struct masks masks = masks_of(rule[(first + g) / soups]);
+    __global const ulong *start = soup + (first + g) % soups * SIDE + i;
+#if PARTS
+    const uint unobserved = (uint)(min(end, (ulong)generations) - min(begin, (ulong)generations)),
+               observed = (uint)(max(begin, (ulong)generations) - generations),
+               observe = (uint)(max(end, (ulong)generations) - generations);
+    __global ulong *kept = state + 2 * SIDE * g + i;
+    ROWS cell = load_rows(begin ? kept : start);
+    uint period = observed ? result[RESULT * g + PERIOD] : 0;
 #else
-    ROWS cell = *start;
+    const uint unobserved = generations, observed = 0, observe = most_period;
+    ROWS cell = load_rows(start);
+    uint period = 0;
 #endif
-    uint now = 0, period = 0;
+    uint now = 0;
     rows[0][i] = cell;
     if (i < 2)
         sums[i] = 0;
     if (i < 3)
         differs[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint t = 0; t < generations; t++) {
+    for (uint t = 0; t < unobserved; t++) {
         cell = advance(rows[now], i, &masks);
         now ^= 1;
         rows[now][i] = cell;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+#if PARTS
+    const ROWS mark = observed ? load_rows(kept + SIDE) : cell;
+#else
     const ROWS mark = cell;
-    atomic_add(&sums[0], live_cells(mark));
+#endif
+    if (observed == 0)
+        atomic_add(&sums[0], live_cells(mark));
     /* differs[t % 3] is of generation t; the next one's was read a generation ago */
-    for (uint t = 1; t <= most_period && !period; t++) {
+    for (uint t = observed + 1; t <= observe && !period; t++) {
         cell = advance(rows[now], i, &masks);
         now ^= 1;
         rows[now][i] = cell;
@@ -153,9 +200,17 @@ __kernel void life_sweep(__global const uint *rule, __global const ulong *soup, 
         barrier(CLK_LOCAL_MEM_FENCE);
         period = differs[t % 3] ? 0 : t;
     }
+#if PARTS
+    store_rows(cell, kept);
+    store_rows(mark, kept + SIDE);
+    if (!observe)
+        return;
+#endif
     if (i == 0) {
-        result[RESULT * g + POPULATION] = sums[0];
-        result[RESULT * g + CHANGED] = sums[1];
+        if (observed == 0) {
+            result[RESULT * g + POPULATION] = sums[0];
+            result[RESULT * g + CHANGED] = sums[1];
+        }
         result[RESULT * g + PERIOD] = period;
     }
 }

@@ -70,6 +70,8 @@ static const struct row rows[] = {
     {"life census --soups 1e9", 0.2, SIGTERM, NULL, false, false, false, " of 1000000000 soups"},
     {"gas -n 1e15", 0.2, SIGTERM, NULL, false, true, false, " of 1000000000000000 molecules"},
     {"life sweep --csv e.csv", 0.2, SIGTERM, "e.csv", false, false, false, " of 131072 rules"},
+    {"life sweep -n 10000 --soups 65536", 0.2, SIGINT, NULL, false, false, false,
+     " of 131072 rules"},
 };
 
 static const char *command;

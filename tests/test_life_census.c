@@ -144,6 +144,34 @@ static void census_ash_is_separated(void **unused)
         }
 }
 
+/* An oscillator and a domino that nearly touch: the same objects in whichever phase they are
+ * seen. */
+static void census_objects_do_not_depend_on_phase(void **unused)
+{
+    enum { PHASES = 6 };
+    uint64_t patch[CENSUS_PATCH], next[CENSUS_PATCH];
+    struct census_rule rule;
+    (void)unused;
+    works(census_rule_make(&rule, "B2-a/S12"));
+    read_patch("x = 9, y = 7\n7bo$3b3obo2$3obob3o3$4bo!", 0, patch);
+    char first[2][CENSUS_NAME] = {"", ""};
+    for (int phase = 0; phase < PHASES; phase++) {
+        struct census_sorter sorter;
+        works(census_sorter_make(&sorter, &rule));
+        assert_true(census_sort(&sorter, 1, patch, 60));
+        census_soup_counts(&sorter, 0);
+        assert_in_range(sorter.objects, 1, 2);
+        for (size_t i = 0; i < sorter.objects; i++) {
+            if (phase == 0)
+                strcpy(first[i], sorter.object[i].name);
+            assert_string_equal(sorter.object[i].name, first[i]);
+        }
+        census_sorter_free(&sorter);
+        census_step(&rule, 1, patch, next);
+        memcpy(patch, next, sizeof patch);
+    }
+}
+
 /* Ships of equal velocity are objects of their own, as in Catagolue. */
 static void census_parallel_ships_are_separated(void **unused)
 {
@@ -233,11 +261,17 @@ static void check_plane(plane_step *step, const char *text, int steps, int gener
     census_plane_free(&p);
 }
 
+/* A table of 512 random bits, but for the first: none is a symmetry. */
+static const char map_rule[] =
+    "MAPFcxNBzXH0Rm1gh4jN0cZ2vLkPq7sTyUoWaEiYbGfCzDnXvQ8wRt5u3yK6pJhLgSd9"
+    "FoMeAqVrB1iUcx/E+kTzA";
+
 /* For every set of instructions of this processor. B2/S starts in every cell, B3/S23 leaves tiles
  * that are not computed. */
 static void census_plane_matches_reference(void **unused)
 {
-    static const char *const rules[] = {"B3/S23", "B36/S125", "B2/S", "B35678/S5678"};
+    static const char *const rules[] = {"B3/S23",   "B36/S125", "B2/S",     "B35678/S5678",
+                                        "B2-a/S12", "B2/S34H",  "B2/S013V", map_rule};
     plane_step *step[3] = {census_plane_step_any, census_plane_step()};
     (void)unused;
 #ifdef __x86_64__
@@ -277,6 +311,99 @@ static void census_plane_knows_periodic_tiles(void **unused)
     for (int y = 0; y < CENSUS_PATCH; y++)
         assert_int_equal(census_plane_row(&p, PLANE_NOW, -32, y - 32), patch[y]);
     census_plane_free(&p);
+}
+
+/* Fly a glider from (x, y) outwards on the largest plane until it touches the edge, and compare its
+ * cells in every step; then remove it. A step of four generations moves it by (dx, dy). */
+static void check_outbound_glider(plane_step *step, const uint64_t glider[3], int x, int y, int dx,
+                                  int dy)
+{
+    const struct plane_rule next = census_plane_rule(&life_rule);
+    struct census_plane p;
+    int strip = 0, found_x, found_y, steps = 0;
+    assert_true(census_plane_make(&p));
+    census_plane_clear(&p, PLANE_HALF);
+    for (int j = 0; j < 3; j++)
+        census_plane_put(&p, x, y + j, glider[j]);
+    while (!census_plane_touches(&p, &found_x, &found_y)) {
+        assert_true(steps++ < 64 && step(&p, &next, PLANE_STEP));
+        for (int j = -30; j < 34; j++)
+            assert_int_equal(
+                census_plane_row(&p, PLANE_NOW, x + steps * dx - 30, y + steps * dy + j),
+                j >= 0 && j < 3 ? glider[j] << 30 : 0);
+    }
+    assert_true(p.touched && steps > 8);
+    const int across = abs(2 * found_x + 1) / 2, down = abs(2 * found_y + 1) / 2;
+    assert_int_equal(across > down ? across : down, PLANE_HALF - CENSUS_EDGE);
+    for (int j = 0; j < 3; j++)
+        census_plane_kill(&p, x + steps * dx, y + steps * dy + j, glider[j]);
+    assert_false(census_plane_find(&p, PLANE_NOW, &strip, &found_x, &found_y));
+    assert_false(step(&p, &next, PLANE_STEP));
+    census_plane_free(&p);
+}
+
+/* In all directions, at the corners and in the middle of the edges. */
+static void census_largest_plane_holds_ships_at_the_edge(void **unused)
+{
+    enum { FAR = PLANE_HALF - 40 };
+    plane_step *step[2] = {census_plane_step_any, census_plane_step()};
+    (void)unused;
+    for (unsigned way = 0; way < 16; way++) {
+        uint64_t patch[CENSUS_PATCH], glider[3];
+        struct census_rectangle r;
+        struct census_motion m;
+        read_patch("xq4_153", way % 8, patch);
+        assert_int_equal(census_name(&life_rule, patch, 60, &m, NULL), 0);
+        assert_true(census_bounds(1, patch, &r));
+        for (int j = 0; j < 3; j++)
+            glider[j] = patch[r.top + j] >> r.left;
+        check_outbound_glider(step[way / 8], glider, m.dx * FAR, m.dy * FAR, m.dx, m.dy);
+        check_outbound_glider(step[way / 8], glider, m.dx * FAR, 7, m.dx, m.dy);
+        check_outbound_glider(step[way / 8], glider, -5, m.dy * FAR, m.dx, m.dy);
+    }
+}
+
+/* A block-laying switch engine reaches the edge of the largest box. HashLife says where its
+ * foremost cell is then. */
+static void census_switch_engine_outgrows_the_largest_plane(void **unused)
+{
+    enum { STRIP = PLANE_STEP, LENGTH = 2 * PLANE_HALF };
+    const uint64_t row[5] = {0x17, 0x01, 0x18, 0x16, 0x15};
+    const struct census_soup soup = {5, 5, row, 100000, NULL, NULL};
+    struct census_sorter sorter;
+    struct life_cells edge;
+    uint64_t generations, cells[5], at_edge = 0;
+    (void)unused;
+    works(census_sorter_make(&sorter, &life_rule));
+    struct census_host *host = census_host_create(&life_rule);
+    ready(host);
+    assert_int_equal(census_host_soup(host, &sorter, &soup, &generations), CENSUS_UNDECIDED);
+    census_soup_forgotten(&sorter);
+    assert_in_range(generations, 11000, 13000); /* 8 cells in 96 generations */
+    life *h = life_create(&(struct life_options){
+        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .memory = (size_t)1 << 28});
+    ready(h);
+    memcpy(cells, row, sizeof cells);
+    works(life_put(h, -2, -2, &(struct life_cells){5, 5, 1, cells}));
+    works(life_step(h, generations));
+    works(life_cells_alloc(&edge, STRIP, LENGTH));
+    for (int side = 0; side < 2; side++) {
+        works(life_get(h, side ? PLANE_HALF - STRIP : -PLANE_HALF, -PLANE_HALF, &edge));
+        for (size_t i = 0; i < LENGTH; i++)
+            at_edge += edge.word[i * edge.stride] != 0;
+    }
+    life_cells_free(&edge);
+    works(life_cells_alloc(&edge, LENGTH, STRIP));
+    for (int side = 0; side < 2; side++) {
+        works(life_get(h, -PLANE_HALF, side ? PLANE_HALF - STRIP : -PLANE_HALF, &edge));
+        for (size_t i = 0; i < STRIP * edge.stride; i++)
+            at_edge += edge.word[i] != 0;
+    }
+    assert_in_range(at_edge, 1, 16);
+    life_cells_free(&edge);
+    life_free(h);
+    census_host_free(host);
+    census_sorter_free(&sorter);
 }
 
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
@@ -517,7 +644,8 @@ static void census_counts_are_equal_on_all_devices(void **unused)
  * test_life_census_as_gpu. */
 static void census_host_matches_devices(void **unused)
 {
-    static const char *const rules[] = {"B3/S23", "B36/S23", "B38/S23"};
+    static const char *const rules[] = {"B3/S23",     "B36/S23", "B38/S23",
+                                        "B3/S2-i34q", "B2/S34H", "B2-a/S12"};
     enum { SOUPS = 60 };
     (void)unused;
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
@@ -638,11 +766,14 @@ int main(void)
         cmocka_unit_test(census_names_match_catagolue),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
+        cmocka_unit_test(census_objects_do_not_depend_on_phase),
         cmocka_unit_test(census_parallel_ships_are_separated),
         cmocka_unit_test(census_generation_matches_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
         cmocka_unit_test(census_plane_matches_reference),
         cmocka_unit_test(census_plane_knows_periodic_tiles),
+        cmocka_unit_test(census_largest_plane_holds_ships_at_the_edge),
+        cmocka_unit_test(census_switch_engine_outgrows_the_largest_plane),
         cmocka_unit_test(census_ships_at_the_edge_stay_outside),
         cmocka_unit_test(census_soups_match_hashlife),
         cmocka_unit_test(census_symmetric_soups_match_apgluxe),

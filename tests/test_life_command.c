@@ -651,10 +651,16 @@ static void life_command_sweeps_rules(void **unused)
     json_decref(r);
     put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
     expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
-    put_text(in_folder("family.txt"), "B3/S23V\n");
-    expect_life_refused(
-        1, "line 1: 'B3/S23V' is not a rule this engine knows: it is of another family",
-        "sweep family.txt");
+    put_text(in_folder("family.txt"), "B3/S23\nR2,C0,M1,S2..3,B3..3,NM\n");
+    expect_life_refused(1, "rule 1, 'R2,C0,M1,S2..3,B3..3,NM', is Larger than Life",
+                        "sweep family.txt");
+    put_text(in_folder("mixed.txt"), "B2-a/S12\nB3/S23\n345/2/4\n");
+    succeeds("sweep mixed.txt --soups 1 -n 40 --csv mixed.csv");
+    load_life_file("mixed.csv", table, sizeof table);
+    const char *isotropic = strstr(table, "\nB2-a/S12,");
+    assert_non_null(isotropic);
+    assert_non_null(isotropic = strstr(isotropic, "\nB3/S23,"));
+    assert_non_null(strstr(isotropic, "\n345/2/4,"));
     FILE *fp = fopen(in_folder("null.txt"), "w");
     assert_true(fp && fwrite("B3/S23\0B36/S23\n", 1, 15, fp) == 15 && fclose(fp) == 0);
     expect_life_refused(1, "null.txt: line 1: has a null byte", "sweep null.txt");

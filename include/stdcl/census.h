@@ -29,9 +29,8 @@ typedef struct life_census life_census;
 
 /* Options of life_census_create. Zero means the default. */
 struct life_census_options {
-    /* All devices of the context are used. If all are CPUs, the host computes outer-totalistic
-     * rules itself, without kernels. NULL: stdgpu, else stdcpu. Not owned; must outlive the
-     * census. */
+    /* All devices of the context are used. If all are CPUs, the host computes the soups itself,
+     * without kernels. NULL: stdgpu, else stdcpu. Not owned; must outlive the census. */
     CLCONTEXT *ctx;
     const char *rule;     /* as for life_rule_normal, without B0; NULL = "B3/S23" */
     size_t width, height; /* of a soup, 1 to 64; 0 = 16 */

@@ -702,6 +702,7 @@ struct life_sweep_options {
 struct life_sweep_result {
   double density;
   double activity;
+  uint32_t soups;
   uint32_t extinct;
   uint32_t settled;
   uint32_t period;
@@ -781,8 +782,8 @@ int life_soup(life *lf, double density, uint64_t seed);
 unsigned life_states(const life *lf);
 struct life_statistics life_statistics_of(const life *lf);
 int life_step(life *lf, uint64_t generations);
-int life_sweep(const struct life_sweep_options *options, const struct life_rule *rule, size_t n, struct life_sweep_result *result);
-const char *life_sweep_class(const struct life_sweep_result *result, unsigned soups);
+int life_sweep(const struct life_sweep_options *options, const char * const *rule, size_t n, struct life_sweep_result *result);
+const char *life_sweep_class(const struct life_sweep_result *result);
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 const unsigned char *life_transitions_colour(const life_transitions *transitions, unsigned state);
 void life_transitions_free(life_transitions *transitions);

@@ -437,6 +437,7 @@ class life_sweep_result(Structure):  # noqa: F405
     _fields_ = [
         ("density", c_double),
         ("activity", c_double),
+        ("soups", c_uint32),
         ("extinct", c_uint32),
         ("settled", c_uint32),
         ("period", c_uint32),
@@ -1026,8 +1027,8 @@ FUNCTIONS = {
     "life_states": ("life", "c_uint, [c_void_p]"),
     "life_statistics_of": ("life", "life_statistics, [c_void_p]"),
     "life_step": ("life", "c_int, [c_void_p, c_uint64]"),
-    "life_sweep": ("life", "c_int, [POINTER(life_sweep_options), POINTER(life_rule), c_size_t, POINTER(life_sweep_result)]"),
-    "life_sweep_class": ("life", "c_char_p, [POINTER(life_sweep_result), c_uint]"),
+    "life_sweep": ("life", "c_int, [POINTER(life_sweep_options), c_void_p, c_size_t, POINTER(life_sweep_result)]"),
+    "life_sweep_class": ("life", "c_char_p, [POINTER(life_sweep_result)]"),
     "life_trace": ("life", "c_int, [c_void_p, c_size_t, POINTER(life_sample)]"),
     "life_transitions_colour": ("life", "c_void_p, [c_void_p, c_uint]"),
     "life_transitions_free": ("life", "None, [c_void_p]"),

@@ -33,20 +33,21 @@ class Sweep:
 
 def sweep(rules: Iterable[str], *, soups: int = 4, density: float = 0.5, seed: int = 0, generations: int = 1000,
           context: Context | None = None) -> list[Sweep]:
-    """Run soups under each rule of the B/S family; rules are data, so that thousands need one program."""
+    """Run soups under each rule: of two states on the nearest neighbours, or Generations. Rules are data, so that thousands need one program."""
     texts = list(rules)
     if not 1 <= whole(soups, "soups") <= 65536 or not 1 <= whole(generations, "generations") < 2**32:
         raise ValueError("soups are 1 to 65536 and generations 1 to 2**32 - 1, not %r and %r" % (soups, generations))
     if density == 0:  # C's default, 1/2
         raise ValueError("density must be above 0 and at most 1, not %r" % density)
-    parsed, results = (c.life_rule * len(texts))(), (c.life_sweep_result * len(texts))()
-    for text, rule in zip(texts, parsed):
-        check(lib.life_rule_parse(letters(text, "a rule"), rule))
+    normal, results = [], (c.life_sweep_result * len(texts))()
+    for text in texts:
+        rule = ctypes.create_string_buffer(c.CONSTANTS["LIFE_RULE_TEXT"])
+        check(lib.life_rule_normal(letters(text, "a rule"), rule))
+        normal.append(rule.value)
     options = c.life_sweep_options(context._use() if context else None, soups, density, whole(seed, "seed"), generations)
-    check(lib.life_sweep(options, parsed, len(texts), results))
-    name = ctypes.create_string_buffer(24)
-    return [Sweep(lib.life_rule_string(rule, name).decode(), lib.life_sweep_class(r, soups).decode(), r.density, r.activity, r.extinct, r.settled,
-                  r.period) for rule, r in zip(parsed, results)]
+    check(lib.life_sweep(options, (ctypes.c_char_p * len(texts))(*normal), len(texts), results))
+    return [Sweep(rule.decode(), lib.life_sweep_class(r).decode(), r.density, r.activity, r.extinct, r.settled, r.period)
+            for rule, r in zip(normal, results)]
 
 
 __all__ = ["Sweep", "sweep"]

@@ -751,7 +751,7 @@ def test_patterns_keep_the_rule_of_their_text():
 
 
 def test_sweep_runs_rules_as_life_does():
-    rules = ["B3/S23", "B36/S23", "B/S", "B2/S"]
+    rules = ["B3/S23", "B36/S23", "B/S", "B2/S", "B2-a/S12", "345/2/4"]
     for found in stdcl.sweep(rules, soups=1, seed=5, generations=40):
         with stdcl.Life(64, 64, rule=found.rule) as life:
             life.soup(0.5, 5)
