@@ -814,7 +814,7 @@ static void tree_small_groups_use_stricter_criterion(void **state)
 }
 
 /* Sizes as after a sum with exports of many bodies and few cells: the next
- * sum needs more cells than fit, and its buffer holds fewer bodies than the predicted export. */
+ * sum needs more cells than fit, and its buffer holds fewer bodies than the early export. */
 static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -834,8 +834,9 @@ static void tree_let_overflow_is_repeated(void **state)
     struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
-            s->let_capacity[2 * k] = s->predicted[2 * k] = s->early[2 * k] = 16;
-            s->let_capacity[2 * k + 1] = s->predicted[2 * k + 1] = s->early[2 * k + 1] = 3 * MOST;
+            struct let_export *const e = &s->let[k];
+            e->room[CELLS] = e->early[CELLS] = 16;
+            e->room[BODIES] = e->early[BODIES] = 3 * MOST;
         }
     works(nbody_step(nb, 2));
     works(nbody_state(nb, x, NULL));

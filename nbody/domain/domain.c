@@ -45,21 +45,16 @@ int nbody_domain_reserve(struct nbody *nb, size_t slots)
 int nbody_domain_allocate_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t n = s->n;
-    const size_t counts = (TREE_COUNTS + 2) * n;
+    const size_t n = s->n, counts = (TREE_COUNTS + 2) * n,
+                 messages = 4 * n * n + 2 * n * (size_t)world_size(nb->world);
     s->counts_each = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
                      2; /* two more: nbody_let_single_index and nbody_let_stale_index */
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->slot_begin = calloc(n * (n + 1), sizeof *s->slot_begin);
-    s->send_request =
-        calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->send_request);
-    s->receive_request =
-        calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->receive_request);
-    s->sent_early = calloc(n, sizeof *s->sent_early);
-    s->ev_return = calloc(3 * n, sizeof *s->ev_return);
-    s->ev_toptree = s->ev_return ? s->ev_return + n : NULL;
-    s->ev_upload = s->ev_return ? s->ev_return + 2 * n : NULL;
-    s->returns = calloc(n * n, sizeof *s->returns);
+    s->send_request = calloc(messages, sizeof *s->send_request);
+    s->receive_request = calloc(messages, sizeof *s->receive_request);
+    s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
+    s->ev = calloc(n, sizeof *s->ev);
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
     s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
@@ -69,9 +64,9 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
     s->toptree = nbody_domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS *
                                             nbody_domain_cell_bytes(nb));
-    return s->begin && s->slot_begin && s->ev_return && s->returns && s->walk_seconds &&
-                   s->walk_count && s->send_request && s->receive_request && s->boundary &&
-                   s->sent_early && s->counts && s->samples && s->edge && s->toptree
+    return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
+                   s->send_request && s->receive_request && s->boundary && s->counts &&
+                   s->samples && s->edge && s->toptree
                ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -118,10 +113,18 @@ void nbody_domain_free_all(struct nbody *nb)
                             s->counts,   s->samples,     s->edge,     s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
+    for (cl_uint k = 0; s->ev && k < s->n; k++) {
+        nbody_domain_forget_event(&s->ev[k].box);
+        nbody_domain_forget_event(&s->ev[k].boxes);
+        nbody_domain_forget_event(&s->ev[k].toptree);
+        nbody_domain_forget_event(&s->ev[k].packed);
+        nbody_domain_forget_event(&s->ev[k].upload);
+        nbody_domain_forget_event(&s->ev[k].walks);
+    }
+    nbody_domain_clear_list(s);
     free(s->owner);
-    free(s->sent_early);
-    free(s->ev_return);
-    free(s->returns);
+    free(s->ev);
+    free(s->list);
     free(s->walk_seconds);
     free(s->walk_count);
     free(s->begin);
@@ -134,59 +137,203 @@ void nbody_domain_free_all(struct nbody *nb)
 
 /* ---- Transfers. ------------------------------------------------------------------------------ */
 
-static int domain_copy_event(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                             int direction, cl_event *ev)
+void nbody_domain_forget_event(cl_event *ev)
 {
-    *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
-    return *ev == (cl_event)-1 ? -1 : 0;
+    if (*ev)
+        clReleaseEvent(*ev);
+    *ev = NULL;
 }
 
+/* Enqueue a copy. Events belong to the caller: ranks may share a device, and each rank's clwait
+ * releases the events of the library. */
 static int domain_copy(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                       int direction)
+                       int flags, cl_event *ev)
 {
-    cl_event ev;
-    return domain_copy_event(nb, p, at, bytes, direction, &ev);
+    const cl_event copied =
+        clmsyncn(nb->ctx, p->dev, at, bytes,
+                 flags | CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (ev ? CL_EVENT_OWN : 0));
+    if (copied == (cl_event)-1)
+        return -1;
+    if (!ev)
+        return 0;
+    nbody_domain_forget_event(ev);
+    *ev = copied;
+    return 0;
 }
 
-int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev)
+int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
 {
-    return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
+    const cl_event it = *ev;
+    *ev = NULL;
+    return it && clwaitev(nb->ctx, p->dev, it, CL_EVENT_RELEASE) == (cl_event)-1 ? -1 : 0;
 }
 
 int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes)
 {
-    return domain_copy(nb, p, at, bytes, CL_MEM_DEVICE);
+    return domain_copy(nb, p, at, bytes, CL_MEM_DEVICE, NULL);
 }
 
-int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
-                                   size_t bytes, cl_event *ev)
+int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
+                          enum download when, cl_event *ev)
 {
-    return domain_copy_event(nb, p, at, bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE, ev);
-}
-
-int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
-                                size_t bytes, bool after, cl_event *ev)
-{
-    return domain_copy_event(
-        nb, p, at, bytes, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE | (after ? CL_EVENT_BARRIER : 0), ev);
+    static const int flags[] = {[IN_ORDER] = 0,
+                                [BESIDE] = CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER,
+                                [READY] = CL_EVENT_SIDE_QUEUE};
+    return domain_copy(nb, p, at, bytes, CL_MEM_HOST | flags[when], ev);
 }
 
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
 {
-    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
+    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
 }
 
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
 {
-    const cl_event ev = nb->domain.tree->ev_upload[p->domain.index];
-    nb->domain.tree->ev_upload[p->domain.index] = NULL;
-    return ev ? nbody_domain_wait_event(nb, p, ev) : 0;
+    return nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].upload);
 }
 
-int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
+static int domain_flush_all(struct nbody *nb)
 {
-    return domain_copy_event(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST, ev);
+    EACH_TREE(nb, p)
+    if (clflush(nb->ctx, p->dev, 0) != 0)
+        return -1;
+    return 0;
 }
+
+void nbody_domain_clear_list(struct domains *s)
+{
+    for (size_t c = 0; c < s->nlist; c++)
+        nbody_domain_forget_event(&s->list[c].ev_download);
+    s->nlist = 0;
+}
+
+void nbody_domain_add(struct nbody *nb, struct transfer c)
+{
+    struct domains *s = nb->domain.tree;
+    if (c.bytes && c.from != c.to)
+        s->list[s->nlist++] = c;
+}
+
+void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when)
+{
+    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
+        nbody_domain_add(nb, (struct transfer){.from = k,
+                                               .to = TO_HOSTS,
+                                               .at = (char *)block + k * each,
+                                               .bytes = each,
+                                               .when = when});
+}
+
+/* Post a message with the bytes of a transfer. */
+static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
+{
+    struct domains *s = nb->domain.tree;
+    const int tag = 16 + (int)c->from;
+    world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
+                                  : world_receive(nb->world, rank, tag, c->at, c->bytes);
+    if (!request)
+        return -1;
+    if (send)
+        s->send_request[s->nsend++] = request;
+    else
+        s->receive_request[s->nreceive++] = request;
+    return 0;
+}
+
+static int domain_wait_requests(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t come = s->nreceive, sent = s->nsend;
+    s->nreceive = s->nsend = 0;
+    const int status = world_wait(nb->world, s->receive_request, come);
+    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
+}
+
+/* True if a transfer before c moves the same bytes: to the host (rank < 0), or to `rank`. */
+static bool transfer_repeats_bytes(const struct domains *s, const struct transfer *c, int rank)
+{
+    for (; c > s->list && c[-1].from == c->from && c[-1].at == c->at; c--)
+        if (rank < 0 || c[-1].to == TO_HOSTS || s->owner[c[-1].to].rank == rank)
+            return true;
+    return false;
+}
+
+/* Enqueue the download of a transfer's bytes, or post their receive. */
+static int transfer_start(struct nbody *nb, struct transfer *c)
+{
+    const struct domains *s = nb->domain.tree;
+    const struct owner *from = &s->owner[c->from];
+    if (from->device)
+        return c->ev_download || transfer_repeats_bytes(s, c, -1)
+                   ? 0
+                   : nbody_domain_download(nb, from->device, c->at, c->bytes, c->when,
+                                           &c->ev_download);
+    return (c->to != TO_HOSTS && !s->owner[c->to].device) ||
+                   transfer_repeats_bytes(s, c, world_rank(nb->world))
+               ? 0
+               : transfer_post(nb, c, false, from->rank);
+}
+
+/* Enqueue the upload to the receiving domain's device, if it is this rank's. */
+static int transfer_upload(struct nbody *nb, const struct transfer *c)
+{
+    struct domains *s = nb->domain.tree;
+    const struct nbody_device *p = c->to == TO_HOSTS ? NULL : s->owner[c->to].device;
+    if (!p)
+        return 0;
+    if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
+                    &s->ev[c->to].upload) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Wait for the download of a transfer's bytes, send them to other ranks, and enqueue the upload. */
+static int transfer_forward(struct nbody *nb, struct transfer *c)
+{
+    const struct domains *s = nb->domain.tree;
+    if (!s->owner[c->from].device)
+        return 0;
+    if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
+        return -1;
+    for (int r = 0; r < world_size(nb->world); r++)
+        if (r != world_rank(nb->world) && (c->to == TO_HOSTS || s->owner[c->to].rank == r) &&
+            !transfer_repeats_bytes(s, c, r) && transfer_post(nb, c, true, r) != 0)
+            return -1;
+    return transfer_upload(nb, c);
+}
+
+/* Each transfer is forwarded as soon as its download ends. The function waits for these copies
+ * only: collecting all finished events takes time, which a sum cannot spare here. */
+int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
+{
+    struct domains *s = nb->domain.tree;
+    struct transfer *const end = s->list + s->nlist;
+    int status = 0;
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        status = transfer_start(nb, c);
+    if (status == 0)
+        status = domain_flush_all(nb);
+    if (status == 0 && meanwhile)
+        status = nbody_device_threads_all(nb, meanwhile, 0);
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        status = transfer_forward(nb, c);
+    if (status == 0)
+        status = domain_wait_requests(nb);
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        if (!s->owner[c->from].device)
+            status = transfer_upload(nb, c);
+    nbody_domain_clear_list(s);
+    return status;
+}
+
+int nbody_domain_gather(struct nbody *nb, void *block, size_t each, enum download when,
+                        launch_fn meanwhile)
+{
+    nbody_domain_add_gather(nb, block, each, when);
+    return nbody_domain_exchange(nb, meanwhile);
+}
+
+/* ---- Walk times; return of forces. ----------------------------------------------------------- */
 
 /* Return the device to wait for first. The domains take turns because the host knows only the
  * first device's end time. */
@@ -212,242 +359,48 @@ static void domain_record_walk_time(struct domains *s, const struct nbody_device
     s->walks_began = 0;
 }
 
-int nbody_domain_wait(struct nbody *nb)
-{
-    struct nbody_device *const first = domain_timed_device(nb);
-    int status = first ? nbody_device_wait(nb, first) : 0;
-    domain_record_walk_time(nb->domain.tree, first);
-    EACH_TREE(nb, p)
-    if (p != first && nbody_device_wait(nb, p) != 0)
-        status = -1;
-    return status;
-}
-
 /* Finished events are collected while the devices walk, so that no device idles later for that.
  * The downloads are enqueued on side queues and start when the walks end. */
-int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n)
+int nbody_domain_begin_return(struct nbody *nb)
 {
-    cl_event ev;
+    struct domains *s = nb->domain.tree;
     EACH_TREE(nb, p)
     {
-        bool after = true;
+        enum download when = BESIDE;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
-        for (const struct transfer *c = transfer; c < transfer + n; c++) {
+        for (struct transfer *c = s->list; c < s->list + s->nlist; c++) {
             if (c->from != p->domain.index)
                 continue;
-            if (nbody_domain_begin_download(nb, p, c->at, c->bytes, after, &ev) != 0)
+            if (nbody_domain_download(nb, p, c->at, c->bytes, when, &c->ev_download) != 0)
                 return -1;
-            after = false;
+            when = READY;
         }
-        if (nbody_domain_begin_download(nb, p, nb->domain.tree->counts, 0, after,
-                                        &nb->domain.tree->ev_return[p->domain.index]) != 0 ||
+        if (nbody_domain_download(nb, p, s->counts, 0, when, &s->ev[p->domain.index].walks) != 0 ||
             clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     return 0;
 }
 
-int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n)
+int nbody_domain_end_return(struct nbody *nb)
 {
+    struct domains *s = nb->domain.tree;
     struct nbody_device *const first = domain_timed_device(nb);
-    const struct owner *o = nb->domain.tree->owner;
-    cl_event ev;
-    int status = 0;
-    if (first)
-        status =
-            nbody_domain_wait_event(nb, first, nb->domain.tree->ev_return[first->domain.index]);
-    domain_record_walk_time(nb->domain.tree, first);
+    int status = first ? nbody_domain_wait_event(nb, first, &s->ev[first->domain.index].walks) : 0;
+    domain_record_walk_time(s, first);
     EACH_TREE(nb, p)
     {
         if (status == 0 && p != first)
-            status = nbody_domain_wait_event(nb, p, nb->domain.tree->ev_return[p->domain.index]);
+            status = nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].walks);
         nbody_device_mark_idle(nb, p);
     }
-    for (const struct transfer *c = transfer; status == 0 && c < transfer + n; c++)
-        status = nbody_domain_upload_side_queue(nb, o[c->to].device, c->at, c->bytes, &ev);
+    if (status == 0)
+        status = nbody_domain_exchange(nb, NULL);
     EACH_TREE(nb, p)
     if (status == 0)
         status = nbody_domain_barrier(nb, p);
     return status;
-}
-
-static int domain_flush_all(struct nbody *nb)
-{
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->force.tree && clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    return 0;
-}
-
-/* Post a message with bytes of a domain. */
-static int domain_post_request(struct nbody *nb, bool send, int rank, cl_uint domain, void *bytes,
-                               size_t size)
-{
-    struct domains *s = nb->domain.tree;
-    world_request *request = send ? world_send(nb->world, rank, 16 + (int)domain, bytes, size)
-                                  : world_receive(nb->world, rank, 16 + (int)domain, bytes, size);
-    if (!request)
-        return -1;
-    if (send)
-        s->send_request[s->nsend++] = request;
-    else
-        s->receive_request[s->nreceive++] = request;
-    return 0;
-}
-
-static int domain_wait_requests(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    const size_t come = s->nreceive, sent = s->nsend;
-    s->nreceive = s->nsend = 0;
-    const int status = world_wait(nb->world, s->receive_request, come);
-    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
-}
-
-/* True if the preceding transfer already moves these bytes: to the host (rank < 0), or to `rank`.
- */
-static bool transfer_repeats_bytes(const struct transfer *c, const struct transfer *first, int rank,
-                                   const struct owner *o)
-{
-    return c > first && c[-1].from == c->from && c[-1].at == c->at &&
-           (rank < 0 || o[c[-1].to].rank == rank);
-}
-
-/* Enqueue the downloads of this rank's devices and post the receives from other ranks. */
-static int domain_start_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
-                                  const struct transfer *transfer, size_t n)
-{
-    const struct domains *s = nb->domain.tree;
-    const struct owner *o = s->owner;
-    for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < s->n; k++) {
-            char *const at = (char *)g[b].block + k * g[b].each;
-            if (o[k].device ? domain_copy(nb, o[k].device, at, g[b].each, CL_MEM_HOST) != 0
-                            : domain_post_request(nb, false, o[k].rank, k, at, g[b].each) != 0)
-                return -1;
-        }
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && o[c->from].device && !transfer_repeats_bytes(c, transfer, -1, o) &&
-            domain_copy(nb, o[c->from].device, c->at, c->bytes, CL_MEM_HOST) != 0)
-            return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && !o[c->from].device && o[c->to].device &&
-            !transfer_repeats_bytes(c, transfer, o[c->to].rank, o) &&
-            domain_post_request(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-    return 0;
-}
-
-/* Send a domain's bytes of a block to all other ranks. */
-static int domain_send_to_ranks(struct nbody *nb, const struct gathered *g, cl_uint domain)
-{
-    const struct owner *o = &nb->domain.tree->owner[domain];
-    for (int r = 0; r < world_size(nb->world); r++)
-        if (o->device && r != world_rank(nb->world) &&
-            domain_post_request(nb, true, r, domain, (char *)g->block + domain * g->each,
-                                g->each) != 0)
-            return -1;
-    return 0;
-}
-
-/* Send the downloaded bytes to other ranks and enqueue their uploads to this rank's devices. */
-static int domain_forward_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
-                                    const struct transfer *transfer, size_t n)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-            if (domain_send_to_ranks(nb, &g[b], k) != 0)
-                return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++) {
-        if (c->bytes && o[c->from].device && !o[c->to].device &&
-            !transfer_repeats_bytes(c, transfer, o[c->to].rank, o) &&
-            domain_post_request(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-        if (c->bytes && o[c->from].device && o[c->to].device &&
-            domain_copy(nb, o[c->to].device, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    }
-    return domain_flush_all(nb);
-}
-
-static int transfer_upload(struct nbody *nb, const struct transfer *c, cl_event down)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    if (c->bytes == 0)
-        return 0;
-    if (down && nbody_domain_wait_event(nb, o[c->from].device, down) != 0)
-        return -1;
-    cl_event ev;
-    if (domain_copy_event(nb, o[c->to].device, c->at, c->bytes,
-                          CL_MEM_DEVICE | (c->side_queue ? CL_EVENT_SIDE_QUEUE : 0), &ev) != 0)
-        return -1;
-    if (c->side_queue)
-        nb->domain.tree->ev_upload[c->to] = ev;
-    return clflush(nb->ctx, o[c->to].device->dev, 0);
-}
-
-/* Exchange among the devices of one rank: upload each transfer as soon as its download ends, first
- * the transfers whose download was started before. The function waits for these copies only.
- * Collecting all finished events takes time, which a sum cannot spare here. */
-static int domain_exchange_in_rank(struct nbody *nb, const struct gathered *g, size_t ng,
-                                   const struct transfer *transfer, size_t n, launch_fn meanwhile)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    cl_event *ev = calloc(n + ng * nb->domain.tree->n + 1, sizeof *ev), *next = ev;
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
-    for (size_t b = 0; status == 0 && b < ng; b++)
-        for (cl_uint k = 0; status == 0 && k < nb->domain.tree->n; k++)
-            status = domain_copy_event(nb, o[k].device, (char *)g[b].block + k * g[b].each,
-                                       g[b].each, CL_MEM_HOST, next++);
-    for (size_t c = 0; status == 0 && c < n; c++, next++)
-        if (transfer[c].ev_download)
-            *next = transfer[c].ev_download;
-        else if (transfer[c].bytes && !transfer_repeats_bytes(&transfer[c], transfer, -1, o))
-            status = domain_copy_event(nb, o[transfer[c].from].device, transfer[c].at,
-                                       transfer[c].bytes, CL_MEM_HOST, next);
-    if (status == 0)
-        status = domain_flush_all(nb);
-    if (status == 0 && meanwhile)
-        status = nbody_device_threads_all(nb, meanwhile, 0);
-    next = ev + ng * nb->domain.tree->n;
-    for (size_t c = 0; status == 0 && c < n; c++)
-        status = transfer[c].ev_download ? transfer_upload(nb, &transfer[c], next[c]) : 0;
-    for (size_t k = 0; status == 0 && k < ng * nb->domain.tree->n; k++)
-        status = nbody_domain_wait_event(nb, o[k % nb->domain.tree->n].device, ev[k]);
-    for (size_t c = 0; status == 0 && c < n; c++)
-        status = transfer[c].ev_download ? 0 : transfer_upload(nb, &transfer[c], next[c]);
-    free(ev);
-    return status;
-}
-
-int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct transfer *transfer, size_t n, launch_fn meanwhile)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    if (world_size(nb->world) == 1)
-        return domain_exchange_in_rank(nb, g, ng, transfer, n, meanwhile);
-    if (domain_start_downloads(nb, g, ng, transfer, n) != 0 || domain_flush_all(nb) != 0 ||
-        (meanwhile && nbody_device_threads_all(nb, meanwhile, 0) != 0) ||
-        nbody_domain_wait(nb) != 0 || domain_forward_downloads(nb, g, ng, transfer, n) != 0 ||
-        domain_wait_requests(nb) != 0)
-        return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && !o[c->from].device && o[c->to].device &&
-            domain_copy(nb, o[c->to].device, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    return 0;
-}
-
-int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n)
-{
-    return nbody_domain_exchange(nb, NULL, 0, transfer, n, NULL);
-}
-
-int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile)
-{
-    return nbody_domain_exchange(nb, g, n, NULL, 0, meanwhile);
 }
 
 static void join_bitwise_or(void *a, const void *b, void *arg)

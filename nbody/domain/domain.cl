@@ -390,10 +390,10 @@ kernel void import_nodes(global const real *cells, uint first, uint count, uint 
 
 /* Import packed bodies to body[to] and following, and set the links of their leaves; cells: number
  * of the first cell imported from the domain. */
-kernel void import_bodies(global const real *bodies, uint first, uint count, uint to, uint cells,
+kernel void import_bodies(global const real *bodies, uint count, uint to, uint cells,
                           global real4 *body, global int2 *link)
 {
-    global const real *from = bodies + (first + get_global_id(0)) * PACKED_BODY;
+    global const real *from = bodies + get_global_id(0) * PACKED_BODY;
     if (get_global_id(0) >= count)
         return;
     const uint packed = REAL_TO_UINT(from[4]), leaf = imported_cell(packed & ~PACKED, cells);
@@ -432,14 +432,15 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. counts[off]: set if the root cell differs
- * from the previous sum's, which let_export used. */
+ * their other children have moments. One work-group. counts[off]: set if let_export used another
+ * root cell: the previous sum's was `unknown`, or differs. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,
                                                global const uint *top_begin, global int2 *link,
                                                global real4 *com, global multipole *multipoles,
-                                               global real2 *size, global uint *counts, uint off)
+                                               global real2 *size, global uint *counts, uint off,
+                                               uint unknown)
 {
     const real4 was = com[0];
     const real was_square = cell_second_trace(&multipoles[0]);
@@ -463,7 +464,9 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
     if (get_local_id(0) == 0)
-        counts[off] = !root_is_similar(was, com[0], was_square, cell_second_trace(&multipoles[0]));
+        counts[off] =
+            !geometric && (unknown || !root_is_similar(was, com[0], was_square,
+                                                       cell_second_trace(&multipoles[0])));
 }
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */
