@@ -207,21 +207,21 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
-void nbody_domain_add(struct nbody *nb, struct transfer c)
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                      enum download when, cl_event *ev)
 {
     struct domains *s = nb->domain.tree;
-    if (c.bytes && c.from != c.to)
-        s->list[s->nlist++] = c;
+    if (bytes == 0 || from == to)
+        return;
+    s->list[s->nlist++] = (struct transfer){from, to, at, bytes, when, ev ? *ev : NULL};
+    if (ev)
+        *ev = NULL;
 }
 
 void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when)
 {
     for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-        nbody_domain_add(nb, (struct transfer){.from = k,
-                                               .to = TO_HOSTS,
-                                               .at = (char *)block + k * each,
-                                               .bytes = each,
-                                               .when = when});
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * each, each, when, NULL);
 }
 
 /* Post a message with the bytes of a transfer. */

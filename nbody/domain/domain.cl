@@ -471,30 +471,36 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */
 
-static inline void store_sum(real4 a, size_t row, uint rows, global real *plane, global real *a_old)
+/* Store a force {a, |a|} of a row in planes of `rows` numbers and in a_old[]; or a potential,
+ * a.x. */
+static inline void store_sum(real4 a, size_t row, uint rows, uint potentials, global real *plane,
+                             global real *a_old)
 {
-    a_old[row] = a.w;
     plane[row] = a.x;
+    if (potentials)
+        return;
+    a_old[row] = a.w;
     plane[rows + row] = a.y;
     plane[2 * (size_t)rows + row] = a.z;
 }
 
-/* forces_sorted[begin + k] = {a, |a|} of row order[k]: store it in planes of `rows` numbers if the
- * row is this device's, otherwise in its slot. Resets the deferred groups and the schedule. */
+/* forces_sorted[begin + k] is the sum of row order[k]: store it if the row is this device's,
+ * otherwise in its slot. Resets the deferred groups and the schedule. */
 kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
-                          uint begin, uint rows, global real *plane, global real *a_old,
-                          global real4 *return_buffer, global uint *deferred, global const int *bad)
+                          uint begin, uint rows, uint potentials, global real *plane,
+                          global real *a_old, global real4 *return_buffer, global uint *deferred,
+                          global const int *bad)
 {
     const size_t k = get_global_id(0);
     if (k == 0)
         deferred[0] = deferred[1] = deferred[2] = 0;
-    if (k >= n || *bad < 0)
+    if (k >= n || (*bad < 0 && !potentials))
         return;
     const uint row = order[k];
     if (row & MOVED)
         return_buffer[row & ~MOVED] = forces_sorted[begin + k];
     else
-        store_sum(forces_sorted[begin + k], row, rows, plane, a_old);
+        store_sum(forces_sorted[begin + k], row, rows, potentials, plane, a_old);
 }
 
 /* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
@@ -510,39 +516,14 @@ kernel void mark_late(uint from, uint n, global const uint *send_row, uint rows,
         plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
 }
 
-/* Store the forces that returned to `n` slots from `from` on. */
+/* Store the sums that returned to `n` slots from `from` on. */
 kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
-                           global const uint *send_row, uint rows, global real *plane,
-                           global real *a_old, global const int *bad)
+                           global const uint *send_row, uint rows, uint potentials,
+                           global real *plane, global real *a_old, global const int *bad)
 {
     const size_t k = get_global_id(0);
-    if (k < n && *bad >= 0)
-        store_sum(return_buffer[from + k], send_row[from + k], rows, plane, a_old);
-}
-
-/* As return_forces, for potentials, which are forces_sorted[].x. */
-kernel void return_potentials(global const real4 *forces_sorted, uint n, global const uint *order,
-                              uint begin, global real *plane, global real4 *return_buffer,
-                              global uint *deferred)
-{
-    const size_t k = get_global_id(0);
-    if (k == 0)
-        deferred[0] = deferred[1] = deferred[2] = 0;
-    if (k >= n)
-        return;
-    const uint row = order[k];
-    if (row & MOVED)
-        return_buffer[row & ~MOVED] = forces_sorted[begin + k];
-    else
-        plane[row] = forces_sorted[begin + k].x;
-}
-
-kernel void receive_potentials(global const real4 *return_buffer, uint from, uint n,
-                               global const uint *send_row, global real *plane)
-{
-    const size_t k = get_global_id(0);
-    if (k < n)
-        plane[send_row[from + k]] = return_buffer[from + k].x;
+    if (k < n && (*bad >= 0 || potentials))
+        store_sum(return_buffer[from + k], send_row[from + k], rows, potentials, plane, a_old);
 }
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */

@@ -262,16 +262,13 @@ static void migrants_add_transfers(struct nbody *nb, void *block, size_t bytes, 
                                    enum download when)
 {
     const struct domains *s = nb->domain.tree;
-    for (cl_uint from = 0; from < s->n; from++)
-        for (cl_uint to = 0; to < s->n; to++) {
-            size_t slot;
-            const size_t count = migrants(s, from, to, &slot);
-            nbody_domain_add(nb, (struct transfer){.from = back ? to : from,
-                                                   .to = back ? from : to,
-                                                   .at = (char *)block + slot * bytes,
-                                                   .bytes = count * bytes,
-                                                   .when = when});
-        }
+    EACH_PAIR(s, from, to)
+    {
+        size_t slot;
+        const size_t count = migrants(s, from, to, &slot);
+        nbody_domain_add(nb, back ? to : from, back ? from : to, (char *)block + slot * bytes,
+                         count * bytes, when, NULL);
+    }
 }
 
 /* Exchange the migration counts, then the bodies. Meanwhile the devices compute the bounding box if
@@ -615,16 +612,10 @@ static int toptree_exchange(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n; k++) {
-        struct transfer c = {.from = k,
-                             .to = TO_HOSTS,
-                             .at = (char *)s->toptree + k * toptree_bytes(nb),
-                             .bytes = toptree_bytes(nb),
-                             .ev_download = s->ev[k].toptree};
-        s->ev[k].toptree = NULL;
-        nbody_domain_add(nb, c);
-        c.ev_download = NULL;
-        for (c.to = 0; c.to < s->n; c.to++)
-            nbody_domain_add(nb, c);
+        char *const at = (char *)s->toptree + k * toptree_bytes(nb);
+        nbody_domain_add(nb, k, TO_HOSTS, at, toptree_bytes(nb), BESIDE, &s->ev[k].toptree);
+        for (cl_uint to = 0; to < s->n; to++)
+            nbody_domain_add(nb, k, to, at, toptree_bytes(nb), BESIDE, NULL);
     }
     return nbody_domain_exchange(nb, NULL);
 }
@@ -729,36 +720,29 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     return nbody_let_find(nb, geometric, toptree_join);
 }
 
-/* Store the forces of the device's own rows, and put the forces of migrated rows into their slots.
- */
+/* Store the sums of the device's own rows, and put the sums of migrated rows into their slots. */
 static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint rows = (cl_uint)p->rows;
+    const cl_uint rows = (cl_uint)p->rows, potentials = sum != FORCES;
     nbody_tree_scattered(p);
-    return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
-                                           p->force.partial, t->a_old, s->return_buffer,
-                                           t->deferred, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin,
-                                           p->force.phi, s->return_buffer, t->deferred));
+    return nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
+                                ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
+                                     potentials, potentials ? p->force.phi : p->force.partial,
+                                     t->a_old, s->return_buffer, t->deferred, p->bad));
 }
 
-/* Store the returned forces of the device's migrated rows. */
+/* Store the returned sums of the device's migrated rows. */
 static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
     const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
-                  n = migrants_in_all(s, p->domain.index);
-    return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, rows,
-                                           p->force.partial, p->force.tree->a_old, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, p->force.phi));
+                  n = migrants_in_all(s, p->domain.index), potentials = sum != FORCES;
+    return nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                ARGS(s->return_buffer, from, n, s->send_row, rows, potentials,
+                                     potentials ? p->force.phi : p->force.partial,
+                                     p->force.tree->a_old, p->bad));
 }
 
 /* Mark the rows whose forces return late. */

@@ -124,17 +124,15 @@ static int let_allocate_block(struct nbody *nb, cl_uint domain, cl_uint other, v
 static int let_reserve(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        for (size_t kind = 0; kind < KINDS; kind++) {
-            const cl_uint domain = k / s->n, other = k % s->n;
-            struct let_export *const e = let_pair(s, domain, other);
-            const size_t bytes = e->room[kind] * let_bytes(nb, kind);
-            if (domain == other || (!s->owner[domain].device && !s->owner[other].device) ||
-                (e->block[kind] && clsizeofmem(e->block[kind]) >= bytes))
-                continue;
-            if (let_allocate_block(nb, domain, other, &e->block[kind], bytes) != 0)
-                return -1;
-        }
+    EACH_EXPORT(s, k, other, kind)
+    {
+        struct let_export *const e = let_pair(s, k, other);
+        const size_t bytes = e->room[kind] * let_bytes(nb, kind);
+        if ((s->owner[k].device || s->owner[other].device) &&
+            !(e->block[kind] && clsizeofmem(e->block[kind]) >= bytes) &&
+            let_allocate_block(nb, k, other, &e->block[kind], bytes) != 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -214,14 +212,9 @@ int nbody_let_exchange_boxes(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
-    for (cl_uint k = 0; k < s->n; k++) {
-        nbody_domain_add(nb, (struct transfer){.from = k,
-                                               .to = TO_HOSTS,
-                                               .at = &s->counts[nbody_let_single_index(nb, k)],
-                                               .bytes = sizeof *s->counts,
-                                               .ev_download = s->ev[k].boxes});
-        s->ev[k].boxes = NULL;
-    }
+    for (cl_uint k = 0; k < s->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, &s->counts[nbody_let_single_index(nb, k)],
+                         sizeof *s->counts, IN_ORDER, &s->ev[k].boxes);
     if (nbody_domain_exchange(nb, NULL) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++) {
@@ -229,12 +222,8 @@ int nbody_let_exchange_boxes(struct nbody *nb)
         const size_t groups = domain_groups(s, k, &slot);
         s->nsingle[k] = groups ? s->counts[nbody_let_single_index(nb, k)] : 0;
         for (cl_uint other = 0; other < s->n; other++)
-            nbody_domain_add(
-                nb, (struct transfer){.from = k,
-                                      .to = other,
-                                      .at = (char *)s->group_box + slot * box,
-                                      .bytes = (merged_boxes(groups) + s->nsingle[k]) * box,
-                                      .when = READY});
+            nbody_domain_add(nb, k, other, (char *)s->group_box + slot * box,
+                             (merged_boxes(groups) + s->nsingle[k]) * box, READY, NULL);
     }
     return nbody_domain_exchange(nb, NULL);
 }
@@ -393,15 +382,9 @@ static int let_launch_split(struct nbody *nb, struct nbody_device *p)
 static int let_exchange_flags(struct nbody *nb, enum flagged what)
 {
     const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n * s->n; k++) {
-        const cl_uint domain = k / s->n, other = k % s->n;
-        nbody_domain_add(
-            nb, (struct transfer){.from = domain,
-                                  .to = other,
-                                  .at = &s->flag[let_flags_at(s, domain, other, what)],
-                                  .bytes = let_flags(s, domain, other, what) * sizeof *s->flag,
-                                  .when = READY});
-    }
+    EACH_PAIR(s, k, other)
+    nbody_domain_add(nb, k, other, &s->flag[let_flags_at(s, k, other, what)],
+                     let_flags(s, k, other, what) * sizeof *s->flag, READY, NULL);
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -410,15 +393,9 @@ static int let_exchange_split_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
-    for (cl_uint k = 0; k < s->n * s->n; k++) {
-        const cl_uint domain = k / s->n, other = k % s->n;
-        nbody_domain_add(nb,
-                         (struct transfer){
-                             .from = other,
-                             .to = domain,
-                             .at = (char *)s->split_box + split_box_offset(s, domain, other) * box,
-                             .bytes = let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP * box});
-    }
+    EACH_PAIR(s, k, other)
+    nbody_domain_add(nb, other, k, (char *)s->split_box + split_box_offset(s, k, other) * box,
+                     let_flags(s, k, other, FLAG_GROUPS) * TREE_GROUP * box, IN_ORDER, NULL);
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -467,29 +444,26 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
 static bool let_fits(struct domains *s)
 {
     bool fits = true;
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        for (size_t kind = 0; kind < KINDS && k / s->n != k % s->n; kind++) {
-            const cl_uint count = let_counts(s, k / s->n, k % s->n)[kind];
-            if (count <= s->let[k].room[kind])
-                continue;
-            fits = false;
-            s->let[k].room[kind] = count + count / 4 + 1024;
-        }
+    EACH_EXPORT(s, k, other, kind)
+    {
+        const cl_uint count = let_counts(s, k, other)[kind];
+        if (count <= let_pair(s, k, other)->room[kind])
+            continue;
+        fits = false;
+        let_pair(s, k, other)->room[kind] = count + count / 4 + 1024;
+    }
     return fits;
 }
 
-/* List the early exports, of which downloads have begun. */
+/* List the early exports of one kind, of which downloads have begun. */
 static void let_add_early(struct nbody *nb, size_t kind)
 {
-    struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n * s->n; k++) {
-        struct let_export *const e = &s->let[k];
-        nbody_domain_add(nb, (struct transfer){.from = k / s->n,
-                                               .to = k % s->n,
-                                               .at = e->block[kind],
-                                               .bytes = e->early[kind] * let_bytes(nb, kind),
-                                               .ev_download = e->ev_download[kind]});
-        e->ev_download[kind] = NULL;
+    const struct domains *s = nb->domain.tree;
+    EACH_PAIR(s, k, other)
+    {
+        struct let_export *const e = let_pair(s, k, other);
+        nbody_domain_add(nb, k, other, e->block[kind], e->early[kind] * let_bytes(nb, kind),
+                         IN_ORDER, &e->ev_download[kind]);
     }
 }
 
@@ -497,51 +471,48 @@ static void let_add_early(struct nbody *nb, size_t kind)
 static void let_add_rest(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        for (size_t kind = 0; kind < KINDS && k / s->n != k % s->n; kind++) {
-            struct let_export *const e = &s->let[k];
-            const cl_uint first = e->sent[kind], count = let_counts(s, k / s->n, k % s->n)[kind],
-                          end = count < e->room[kind] ? count : e->room[kind];
-            const size_t bytes = let_bytes(nb, kind);
-            if (end <= first)
-                continue;
-            nbody_domain_add(nb, (struct transfer){.from = k / s->n,
-                                                   .to = k % s->n,
-                                                   .at = (char *)e->block[kind] + first * bytes,
-                                                   .bytes = (end - first) * bytes,
-                                                   .when = READY});
-            e->sent[kind] = end;
-        }
+    EACH_EXPORT(s, k, other, kind)
+    {
+        struct let_export *const e = let_pair(s, k, other);
+        const cl_uint count = let_counts(s, k, other)[kind],
+                      end = count < e->room[kind] ? count : e->room[kind];
+        const size_t bytes = let_bytes(nb, kind);
+        if (end <= e->sent[kind])
+            continue;
+        nbody_domain_add(nb, k, other, (char *)e->block[kind] + e->sent[kind] * bytes,
+                         (end - e->sent[kind]) * bytes, READY, NULL);
+        e->sent[kind] = end;
+    }
 }
 
 /* Return the number of exports that the first pass packed. */
-static cl_uint let_packed(const struct domains *s, cl_uint k, size_t kind)
+static cl_uint let_packed(const struct domains *s, cl_uint domain, cl_uint other, size_t kind)
 {
-    const cl_uint packed = s->counts[let_packed_index(s, k / s->n, k % s->n) + kind],
-                  count = let_counts(s, k / s->n, k % s->n)[kind];
+    const cl_uint packed = s->counts[let_packed_index(s, domain, other) + kind],
+                  count = let_counts(s, domain, other)[kind];
     return packed < count ? packed : count;
 }
 
 /* Set the numbers of valid early exports: those that were packed when their download began. */
 static void let_set_sent(struct domains *s)
 {
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        for (size_t kind = 0; kind < KINDS; kind++) {
-            struct let_export *const e = &s->let[k];
-            const cl_uint packed = let_packed(s, k, kind);
-            e->sent[kind] = e->early[kind] < packed ? e->early[kind] : packed;
-        }
+    EACH_EXPORT(s, k, other, kind)
+    {
+        struct let_export *const e = let_pair(s, k, other);
+        const cl_uint packed = let_packed(s, k, other, kind);
+        e->sent[kind] = e->early[kind] < packed ? e->early[kind] : packed;
+    }
 }
 
 /* Choose the next sum's early exports: a little less than the first pass packed. */
 static void let_choose_early(struct domains *s)
 {
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        for (size_t kind = 0; kind < KINDS && k / s->n != k % s->n; kind++) {
-            struct let_export *const e = &s->let[k];
-            const cl_uint packed = let_packed(s, k, kind), some = packed - packed / 64;
-            e->early[kind] = some < e->room[kind] ? some : e->room[kind];
-        }
+    EACH_EXPORT(s, k, other, kind)
+    {
+        struct let_export *const e = let_pair(s, k, other);
+        const cl_uint packed = let_packed(s, k, other, kind), some = packed - packed / 64;
+        e->early[kind] = some < e->room[kind] ? some : e->room[kind];
+    }
 }
 
 /* Exchange the exports. The downloads of the remainder are enqueued before the early bodies are
@@ -563,10 +534,8 @@ static int let_exchange(struct nbody *nb)
     let_add_early(nb, BODIES);
     let_add_rest(nb);
     for (cl_uint k = 0; k < s->n; k++)
-        nbody_domain_add(nb, (struct transfer){.from = k,
-                                               .to = TO_HOSTS,
-                                               .at = &s->counts[nbody_let_stale_index(nb, k)],
-                                               .bytes = sizeof *s->counts});
+        nbody_domain_add(nb, k, TO_HOSTS, &s->counts[nbody_let_stale_index(nb, k)],
+                         sizeof *s->counts, IN_ORDER, NULL);
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -604,8 +573,8 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
 static bool let_any_box_flagged(const struct domains *s)
 {
     bool any = false;
-    for (cl_uint k = 0; k < s->n * s->n; k++)
-        any |= let_flags(s, k / s->n, k % s->n, FLAG_BOXES) > 0;
+    EACH_PAIR(s, k, other)
+    any |= let_flags(s, k, other, FLAG_BOXES) > 0;
     return any;
 }
 

@@ -151,6 +151,14 @@ struct domains {
     } * ev;
 };
 
+/* Loop over all pairs of domains, and over their exports. */
+#define EACH_PAIR(s, from, to)                                                                     \
+    for (cl_uint from = 0; from < (s)->n; from++)                                                  \
+        for (cl_uint to = 0; to < (s)->n; to++)
+#define EACH_EXPORT(s, from, to, kind)                                                             \
+    EACH_PAIR(s, from, to)                                                                         \
+    for (size_t kind = from == to ? KINDS : 0; kind < KINDS; kind++)
+
 /* Allocate the buffers of domain.c; free them. */
 int nbody_domain_allocate_all(struct nbody *nb);
 void nbody_domain_free_all(struct nbody *nb);
@@ -175,10 +183,12 @@ int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at
 int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
                           enum download when, cl_event *ev);
 
-/* Add a transfer, unless it is empty or within a domain, to the list of the next exchange, or each
- * domain's bytes of a block, for the hosts of all ranks. clear_list: forget the transfers of a
+/* Add a transfer, unless it is empty or within a domain, to the list of the next exchange. ev: the
+ * event of a download that was begun, which the list takes; NULL, or of a NULL event: none. gather:
+ * each domain's bytes of a block, for the hosts of all ranks. clear_list: forget the transfers of a
  * cancelled sum. */
-void nbody_domain_add(struct nbody *nb, struct transfer c);
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                      enum download when, cl_event *ev);
 void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when);
 void nbody_domain_clear_list(struct domains *s);
 
