@@ -57,6 +57,9 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->ev = calloc(n, sizeof *s->ev);
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
+    s->cost = calloc(2 * n, sizeof *s->cost);
+    s->rate = s->cost ? s->cost + n : NULL;
+    s->moved = calloc(n, sizeof *s->moved);
     s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
     nb->domain.key_words = 1;
     s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
@@ -65,8 +68,8 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->toptree = nbody_domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS *
                                             nbody_domain_cell_bytes(nb));
     return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
-                   s->send_request && s->receive_request && s->boundary && s->counts &&
-                   s->samples && s->edge && s->toptree
+                   s->cost && s->moved && s->send_request && s->receive_request && s->boundary &&
+                   s->counts && s->samples && s->edge && s->toptree
                ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -127,6 +130,8 @@ void nbody_domain_free_all(struct nbody *nb)
     free(s->list);
     free(s->walk_seconds);
     free(s->walk_count);
+    free(s->cost);
+    free(s->moved);
     free(s->begin);
     free(s->slot_begin);
     free(s->send_request);
@@ -409,9 +414,11 @@ static void join_bitwise_or(void *a, const void *b, void *arg)
         ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
 }
 
-int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n)
+/* Collective. Set the numbers of 64 bits that other ranks have: each is nonzero on one rank. */
+static int domain_spread_numbers(struct nbody *nb, void *numbers)
 {
-    return world_reduce(nb->world, words, n * sizeof *words, join_bitwise_or, &n);
+    size_t n = nb->domain.tree->n;
+    return world_reduce(nb->world, numbers, n * sizeof(uint64_t), join_bitwise_or, &n);
 }
 
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
@@ -431,20 +438,6 @@ int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint 
 }
 
 /* ---- Load balancing. ------------------------------------------------------------------------- */
-
-static uint64_t double_to_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double bits_to_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* Return the estimated cost of a group: instructions per body of its walk, plus a constant for the
  * other work per group (a fifth of the total with 2^24 bodies on an H200). */
@@ -471,23 +464,22 @@ static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t
     return g;
 }
 
-/* Compute the costs of this rank's domains and gather all; cost[] holds the bits of doubles. */
-static int domain_costs(struct nbody *nb, uint64_t *cost)
+/* Compute the costs of all domains. */
+static int domain_costs(struct nbody *nb)
 {
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+    struct domains *s = nb->domain.tree;
+    memset(s->cost, 0, s->n * sizeof *s->cost);
+    EACH_TREE(nb, p)
+    {
         const struct tree *t = p->force.tree;
-        if (!t || !t->groups)
-            continue;
         const cl_uint(*info)[4] = t->info;
-        double sum = 0;
-        if (nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->first_group),
-                                  t->groups * sizeof *info) != 0)
+        if (t->groups && nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->first_group),
+                                               t->groups * sizeof *info) != 0)
             return -1;
         for (cl_uint g = domain_first_group(t); g < t->first_group + t->groups; g++)
-            sum += group_cost(nb, info[g]);
-        cost[p->domain.index] = double_to_bits(sum);
+            s->cost[p->domain.index] += group_cost(nb, info[g]);
     }
-    return nbody_domain_reduce_or(nb, cost, nb->domain.tree->n);
+    return domain_spread_numbers(nb, s->cost);
 }
 
 /* shorter walks measure the host rather than the device */
@@ -495,36 +487,32 @@ static const double LEAST_SECONDS = 4e-3;
 
 /* Update the relative speeds of the devices from cost and duration of the last walks. The new
  * value is smoothed (weight 1/2, later 1/8) and limited to 0.9 to 1.1, because costs are estimates
- * and times vary on a busy machine. Changes nothing until
- * the walks of every domain take more than LEAST_SECONDS each. With shares given by the caller,
- * nothing depends on measured times. */
-static int domain_update_speeds(struct nbody *nb, const uint64_t *cost)
+ * and times vary on a busy machine. Changes nothing until the walks of every domain take more than
+ * LEAST_SECONDS each. With shares given by the caller, nothing depends on measured times. */
+static int domain_update_speeds(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    uint64_t *each = calloc(s->n, sizeof *each);
     double mean = 0;
     bool all = true;
-    if (!each)
-        return clerror_set(ENOMEM, "nbody: out of memory on the host");
-    for (cl_uint k = 0; k < s->n && !nb->shares_given; k++)
-        if (s->owner[k].device && s->walk_count[k] &&
-            s->walk_seconds[k] > LEAST_SECONDS * s->walk_count[k])
-            each[k] =
-                double_to_bits(bits_to_double(cost[k]) * s->walk_count[k] / s->walk_seconds[k]);
-    const int status = nbody_domain_reduce_or(nb, each, s->n);
+    for (cl_uint k = 0; k < s->n; k++)
+        s->rate[k] = !nb->shares_given && s->owner[k].device && s->walk_count[k] &&
+                             s->walk_seconds[k] > LEAST_SECONDS * s->walk_count[k]
+                         ? s->cost[k] * s->walk_count[k] / s->walk_seconds[k]
+                         : 0;
+    if (domain_spread_numbers(nb, s->rate) != 0)
+        return -1;
     for (cl_uint k = 0; k < s->n; k++) {
-        all &= bits_to_double(each[k]) > 0;
-        mean += bits_to_double(each[k]) / s->owner[k].fraction / s->n;
+        all &= s->rate[k] > 0;
+        mean += s->rate[k] / s->owner[k].fraction / s->n;
     }
-    for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
-        const double now = bits_to_double(each[k]) / s->owner[k].fraction / mean;
+    for (cl_uint k = 0; all && k < s->n; k++) {
+        const double now = s->rate[k] / s->owner[k].fraction / mean;
         s->owner[k].speed +=
             (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_domain_balanced(nb) ? 8 : 2);
         s->walk_seconds[k] = 0;
         s->walk_count[k] = 0;
     }
-    free(each);
-    return status;
+    return 0;
 }
 
 /* Return a domain's wanted cost, not normalised, and the sum of those of all lower domains. */
@@ -551,78 +539,66 @@ static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t
     return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
 }
 
-/* Fill the boundaries that fall into this domain with the keys of the bodies there. */
-static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, const uint64_t *cost,
-                                  double all, uint64_t *boundary)
+/* Find the keys of the bodies at the boundaries that fall into this domain; those of others stay.
+ */
+static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double all)
 {
     struct tree *t = p->force.tree;
     const struct domains *s = nb->domain.tree;
-    const double own = bits_to_double(cost[p->domain.index]);
     double before = 0;
-    cl_uint *body = t->boundary_bodies, n = 0, *number = malloc(s->n * sizeof *number);
-    if (!number)
-        return clerror_set(ENOMEM, "nbody: out of memory on the host");
     for (cl_uint k = 0; k < p->domain.index; k++)
-        before += bits_to_double(cost[k]);
-    for (cl_uint k = 1; k < s->n; k++) {
+        before += s->cost[k];
+    for (cl_uint k = 0; k < s->n; k++) {
         const double at = all * domain_target_before(s, k) / domain_target_before(s, s->n);
-        if (at < before || at >= before + own)
-            continue;
-        number[n] = k;
-        body[n++] = domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
+        t->boundary_bodies[k] =
+            k == 0 || at < before || at >= before + s->cost[p->domain.index]
+                ? (cl_uint)-1
+                : domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
     }
-    int status = 0;
-    if (n && clmsync(nb->ctx, p->dev, t->boundary_bodies, CL_MEM_DEVICE) == (cl_event)-1)
-        status = -1;
-    if (n && status == 0)
-        status = nbody_tree_launch_1d(
-            nb, p, TREE_BOUNDARY_KEYS, n,
-            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, n, t->boundary_keys));
-    if (n && status == 0)
-        status = nbody_device_download(nb, p, t->boundary_keys, n * sizeof(cl_ulong));
-    for (cl_uint k = 0; k < n; k++)
-        boundary[number[k]] = ((const cl_ulong *)t->boundary_keys)[k];
-    free(number);
-    return status;
+    if (nbody_domain_upload(nb, p, t->boundary_bodies, s->n * sizeof(cl_uint)) != 0 ||
+        nbody_tree_launch_1d(
+            nb, p, TREE_BOUNDARY_KEYS, s->n,
+            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, s->n, t->boundary_keys)) != 0 ||
+        nbody_device_download(nb, p, t->boundary_keys, s->n * sizeof(cl_ulong)) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (t->boundary_bodies[k] != (cl_uint)-1)
+            s->moved[k] = ((const cl_ulong *)t->boundary_keys)[k];
+    return 0;
 }
 
 /* True if a domain's cost exceeds its target by more than 0.4 %. */
-static bool domains_are_unbalanced(const struct nbody *nb, const uint64_t *cost, double all)
+static bool domains_are_unbalanced(const struct domains *s, double all)
 {
-    const struct domains *s = nb->domain.tree;
     const double most = 1.004;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= bits_to_double(cost[k]) >
-               most * all * domain_target(s, k) / domain_target_before(s, s->n);
+        any |= s->cost[k] > most * all * domain_target(s, k) / domain_target_before(s, s->n);
     return any;
 }
 
 int nbody_domain_balance(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    s->balance_checks++;
-    uint64_t *cost = calloc(2 * s->n, sizeof *cost), *boundary = cost ? cost + s->n : NULL;
     double all = 0;
-    int status =
-        cost ? domain_costs(nb, cost) : clerror_set(ENOMEM, "nbody: out of memory on the host");
-    if (status == 0)
-        status = domain_update_speeds(nb, cost);
-    for (cl_uint k = 0; status == 0 && k < s->n; k++)
-        all += bits_to_double(cost[k]);
-    if (status != 0 || !domains_are_unbalanced(nb, cost, all))
-        return free(cost), status;
-    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        if (p->force.tree && p->force.tree->groups)
-            status = domain_find_boundaries(nb, p, cost, all, boundary);
-    if (status == 0)
-        status = nbody_domain_reduce_or(nb, boundary, s->n);
+    s->balance_checks++;
+    if (domain_costs(nb) != 0 || domain_update_speeds(nb) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        all += s->cost[k];
+    if (!domains_are_unbalanced(s, all))
+        return 0;
+    memset(s->moved, 0, s->n * sizeof *s->moved);
+    EACH_TREE(nb, p)
+    if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
+        return -1;
+    if (domain_spread_numbers(nb, s->moved) != 0)
+        return -1;
     s->boundaries_changed = s->boundaries_moved = true;
     s->sums_since_reset = 0;
-    for (cl_uint k = 1; status == 0 && k < s->n; k++)
-        s->boundary[k] = boundary[k] > s->boundary[k - 1] ? boundary[k] : s->boundary[k - 1];
-    free(cost);
-    return status;
+    for (cl_uint k = 1; k < s->n; k++)
+        s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
+    return 0;
 }
 
 void nbody_domain_forget_cells(struct nbody_device *p)

@@ -528,7 +528,7 @@ kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */
 
-/* Compute the keys of the bodies at new boundaries. */
+/* Compute the keys of the bodies at new boundaries; which[k]: NONE for a boundary elsewhere. */
 kernel GROUP_OF_ITEMS void boundary_keys(global const real4 *body, uint begin,
                                          global const real4 *cube, global const uint *which, uint n,
                                          global ulong *key)
@@ -536,6 +536,6 @@ kernel GROUP_OF_ITEMS void boundary_keys(global const real4 *body, uint begin,
     local struct curve c;
     const uint k = get_global_id(0);
     curve_load(&c);
-    if (k < n)
+    if (k < n && which[k] != NONE)
         key[k] = curve_key(&c, body[begin + which[k]], *cube, 0);
 }

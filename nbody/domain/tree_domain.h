@@ -103,6 +103,8 @@ struct domains {
     double walks_began;                           /* start of the running walks; 0: none */
     double *walk_seconds;                         /* accumulated walk time of each domain */
     cl_uint *walk_count;                          /* walks in walk_seconds */
+    double *cost, *rate;                          /* of each domain's walks; cost per second */
+    cl_ulong *moved;                              /* new boundaries */
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
     /* Migration: bodies that lie in another device's domain, and the return of their forces. */
@@ -206,9 +208,6 @@ int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
 /* Block until the uploads on the device's side queue have ended. Compared with nbody_domain_barrier
  * it costs less device time and more host time. */
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
-
-/* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
-int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
 
 /* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
  * first of them on this device; -1 for top cells, which have numbers. */
