@@ -4,7 +4,7 @@
  *   domain.c           boundaries, load balancing, transfers
  *   domain_build.c     migration, sort, halo, cells, return of forces
  *   let.c              export of cells and bodies to other domains
- *   device_threads.c   one launcher thread per further GPU
+ *   device_threads.c   launches on all GPUs at the same time
  *   domain.cl let.cl   their kernels
  *
  * The order of calls for a sum over several domains:
@@ -251,7 +251,7 @@ int nbody_domain_measure_cube(struct nbody *nb);
 
 /* ---- device_threads.c ------------------------------------------------------------------------ */
 
-/* Start and end the launcher threads of this rank's further GPUs. */
+/* Start and end the launcher threads, if several devices own domains and all are GPUs. */
 int nbody_device_threads_open(struct nbody *nb);
 void nbody_device_threads_free(struct nbody *nb);
 
