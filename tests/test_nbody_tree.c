@@ -813,8 +813,9 @@ static void tree_small_groups_use_stricter_criterion(void **state)
     nbody_free(nb);
 }
 
-/* Sizes as after a sum with exports of many bodies and few cells: the next
- * sum needs more cells than fit, and its buffer holds fewer bodies than the early export. */
+/* Sizes as after a sum with exports of many bodies and few cells: the next sum needs more cells
+ * than fit, and its buffer holds fewer bodies than the early export. There is no room for boxes of
+ * single groups. */
 static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -838,7 +839,9 @@ static void tree_let_overflow_is_repeated(void **state)
             e->room[CELLS] = e->early[CELLS] = 16;
             e->room[BODIES] = e->early[BODIES] = 3 * MOST;
         }
+    s->single_room = 0;
     works(nbody_step(nb, 2));
+    assert_true(s->single_room > 0);
     works(nbody_state(nb, x, NULL));
     assert_memory_equal(x, right, n * sizeof *x);
     nbody_free(nb);

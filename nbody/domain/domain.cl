@@ -259,14 +259,15 @@ static inline real8 box_union(real8 a, real8 b)
 
 /* Compute the bounding boxes of `groups` groups from `first` on, MERGED groups a work-group. A
  * merged box {lo, least |a|, hi, -} covers its groups. It is left empty if it is more than
- * MERGE_RATIO times as long as the smallest group's box, if a group had more than split_above
- * interactions in the last sum, or if let_export flagged it. Each of its groups then has a box of
- * its own, with its number from `first` on, after the merged boxes: nsingle[counter] of them, in
- * any order. */
+ * MERGE_RATIO times as long as the smallest group's box, if a group was deferred or had more than
+ * split_above interactions in the last sum, or if let_export flagged it. Each of its groups then
+ * has a box of its own, with its number from `first` on, after the merged boxes: nsingle[counter]
+ * of them, in any order. Boxes beyond `room` are dropped; the host repeats the kernel then. */
 kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const real *a_old_sorted,
                                        uint n, uint first, uint groups, uint to, global real8 *box,
-                                       uint counter, global uint *nsingle, global const uint4 *info,
-                                       uint split_above, global const uint *split_groups)
+                                       uint room, uint counter, global uint *nsingle,
+                                       global const uint4 *info, uint split_above,
+                                       global const uint *split_groups)
 {
     local real8 found[GROUP_1D];
     const uint lid = get_local_id(0), each = GROUP_1D / MERGED, own = lid / each;
@@ -289,8 +290,8 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     bool split = split_groups[get_group_id(0)];
     all = empty;
     for (uint i = 0; i < some; i++) {
-        const uint met = info[first + k + i].x + info[first + k + i].y;
-        split |= met == 0 || met > split_above;
+        const uint4 last = info[first + k + i];
+        split |= last.w != 0 || last.x + last.y > split_above;
         all = box_union(all, found[i * each]);
         least = fmin(least, box_longest_side(found[i * each]));
     }
@@ -298,9 +299,10 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     box[to + get_group_id(0)] = split ? empty : all;
     if (!split)
         return;
-    const uint at = to + get_num_groups(0) + atomic_add(&nsingle[counter], some);
-    for (uint i = 0; i < some; i++)
-        box[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, k + i);
+    const uint at = atomic_add(&nsingle[counter], some);
+    for (uint i = 0; i < some && at + i < room; i++)
+        box[to + get_num_groups(0) + at + i] =
+            (real8)(found[i * each].s0123, found[i * each].s456, k + i);
 }
 
 /* Mark merged boxes whose groups had too many interactions. */

@@ -17,6 +17,8 @@
 
 #include "core/clock.h"
 
+#include <limits.h>
+
 enum { SUMS_PER_RESET = 512 }; /* sums after which split_groups is cleared */
 
 /* Return the counters of a domain's export to another domain. */
@@ -67,18 +69,28 @@ size_t nbody_let_max_merged_boxes(const struct nbody *nb)
     return merged_boxes(nb->n / TREE_GROUP + 2);
 }
 
+/* Allocate the bounding boxes again: the merged ones of all domains, and room for `single` boxes of
+ * single groups of each domain. */
+static int let_reserve_boxes(struct nbody *nb, size_t single)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t merged = merged_boxes(nb->n / TREE_GROUP + 1 + s->n) + s->n;
+    nbody_domain_free_block(nb, s->group_box);
+    s->single_room = (cl_uint)single;
+    s->group_box = nbody_domain_block(nb, (merged + s->n * single) * 8 * nb->real);
+    return s->group_box ? 0 : -1;
+}
+
 int nbody_let_allocate(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n,
-                 boxes = groups + merged_boxes(groups) + n;
-    s->group_box = nbody_domain_block(nb, boxes * 8 * nb->real);
+    const size_t n = s->n;
     s->flag = nbody_domain_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
     s->let = calloc(n * n, sizeof *s->let);
     s->nsingle = calloc(n, sizeof *s->nsingle);
     for (size_t k = 0; s->let && k < n * n; k++)
         s->let[k].room[CELLS] = s->let[k].room[BODIES] = 4096;
-    return s->group_box && s->flag && s->let && s->nsingle
+    return s->flag && s->let && s->nsingle && let_reserve_boxes(nb, 64) == 0
                ? 0
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -145,32 +157,41 @@ static size_t domain_groups(const struct domains *s, cl_uint domain, size_t *slo
     *slot = 0;
     for (cl_uint k = 0; k <= domain; k++) {
         const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        *slot += some + merged_boxes(some);
+        *slot += k ? merged_boxes(some) + s->single_room : 0;
         some = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
     }
     return some;
 }
 
-/* Launch the bounding boxes of a domain's groups. A merged box is split if a group had no or
- * more than split_above interactions, if split_groups marks it, or if it is much longer than its
- * shortest group. */
-static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
+/* Launch the bounding boxes of a domain's groups. A merged box is split if a group was deferred or
+ * had more than twice the expected interactions, if split_groups marks it, or if it is much longer
+ * than its shortest group. */
+static int let_launch_boxes(struct nbody *nb, struct nbody_device *p)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint n = t->target.n;
+    const struct domains *s = nb->domain.tree;
     size_t slot;
-    const size_t groups = domain_groups(nb->domain.tree, p->domain.index, &slot);
-    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
-                  counter = nbody_let_single_index(nb, p->domain.index);
+    const size_t groups = domain_groups(s, p->domain.index, &slot);
+    const cl_uint to = (cl_uint)slot, some = (cl_uint)groups, n = t->target.n,
+                  counter = nbody_let_single_index(nb, p->domain.index),
+                  split_above =
+                      nb->force.a_old_valid ? nbody_tree_expected_interactions(nb, 2) : UINT_MAX;
     return nbody_tree_launch(
         nb, p, TREE_GROUP_BOXES, merged_boxes(groups), (size_t)p->shape.group_1d,
-        ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, nb->domain.tree->group_box,
-             counter, nb->domain.tree->counts, t->info, split_above, t->split_groups));
+        ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, s->group_box, s->single_room,
+             counter, s->counts, t->info, split_above, t->split_groups));
 }
 
-static cl_uint let_split_threshold(const struct nbody *nb)
+/* Compute the boxes again. */
+static int let_relaunch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    return nb->force.a_old_valid ? nbody_tree_expected_interactions(nb, 2) : 0;
+    const cl_uint cells = 0, one = 1, counter = nbody_let_single_index(nb, p->domain.index);
+    (void)none;
+    if (nbody_tree_launch_1d(
+            nb, p, TREE_LET_CLEAR, 1,
+            ARGS(p->force.tree->mark, cells, nb->domain.tree->counts, counter, one)) != 0)
+        return -1;
+    return let_launch_boxes(nb, p);
 }
 
 /* Clear split_groups: when boundaries have moved, and after SUMS_PER_RESET sums, because other
@@ -198,7 +219,7 @@ int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
 {
     if (nb->domain.tree->sums_since_reset == 0 && let_launch_clear_split(nb, p) != 0)
         return -1;
-    if (let_launch_boxes(nb, p, let_split_threshold(nb)) != 0)
+    if (let_launch_boxes(nb, p) != 0)
         return -1;
     if (nbody_domain_download(
             nb, p, &nb->domain.tree->counts[nbody_let_single_index(nb, p->domain.index)],
@@ -207,23 +228,41 @@ int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
     return let_launch_clear(nb, p);
 }
 
-/* The boxes are packed when their number has come. */
-int nbody_let_exchange_boxes(struct nbody *nb)
+/* Exchange the numbers of boxes of single groups. */
+static int let_exchange_box_counts(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t box = 8 * nb->real;
+    size_t slot;
     for (cl_uint k = 0; k < s->n; k++)
         nbody_domain_add(nb, k, TO_HOSTS, &s->counts[nbody_let_single_index(nb, k)],
                          sizeof *s->counts, IN_ORDER, &s->ev[k].boxes);
     if (nbody_domain_exchange(nb, NULL) != 0)
         return -1;
-    for (cl_uint k = 0; k < s->n; k++) {
-        size_t slot;
-        const size_t groups = domain_groups(s, k, &slot);
-        s->nsingle[k] = groups ? s->counts[nbody_let_single_index(nb, k)] : 0;
-        for (cl_uint other = 0; other < s->n; other++)
-            nbody_domain_add(nb, k, other, (char *)s->group_box + slot * box,
-                             (merged_boxes(groups) + s->nsingle[k]) * box, READY, NULL);
+    for (cl_uint k = 0; k < s->n; k++)
+        s->nsingle[k] = domain_groups(s, k, &slot) ? s->counts[nbody_let_single_index(nb, k)] : 0;
+    return 0;
+}
+
+/* The boxes are complete when their number has come; they are computed again if they do not fit. */
+int nbody_let_exchange_boxes(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t box = 8 * nb->real;
+    size_t most = 0, slot;
+    if (let_exchange_box_counts(nb) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        most = s->nsingle[k] > most ? s->nsingle[k] : most;
+    if (most > s->single_room) {
+        if (let_reserve_boxes(nb, most + most / 4) != 0 ||
+            nbody_device_threads_all(nb, let_relaunch_boxes, 0) != 0 ||
+            let_exchange_box_counts(nb) != 0)
+            return -1;
+    }
+    EACH_PAIR(s, k, other)
+    {
+        const size_t boxes = merged_boxes(domain_groups(s, k, &slot)) + s->nsingle[k];
+        nbody_domain_add(nb, k, other, (char *)s->group_box + slot * box, boxes * box, READY, NULL);
     }
     return nbody_domain_exchange(nb, NULL);
 }
@@ -579,24 +618,19 @@ static bool let_any_box_flagged(const struct domains *s)
 }
 
 /* Compute the boxes again; flagged merged boxes are split into boxes of single groups. */
-static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
+static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     const struct domains *s = nb->domain.tree;
-    const struct tree *t = p->force.tree;
-    const cl_uint none = 0, one = 1, counter = nbody_let_single_index(nb, p->domain.index);
     if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_BOXES),
                       from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_BOXES);
         if (nbody_tree_launch_1d(nb, p, TREE_MARK_SPLIT, count,
-                                 ARGS(s->flag, from, count, t->split_groups)) != 0)
+                                 ARGS(s->flag, from, count, p->force.tree->split_groups)) != 0)
             return -1;
     }
-    if (nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, 1,
-                             ARGS(t->mark, none, s->counts, counter, one)) != 0)
-        return -1;
-    return let_launch_boxes(nb, p, split_above);
+    return let_relaunch_boxes(nb, p, none);
 }
 
 /* Split the flagged merged boxes into boxes of single groups, and exchange all boxes again. */
@@ -604,7 +638,7 @@ static int let_split_boxes(struct nbody *nb)
 {
     if (let_exchange_flags(nb, FLAG_BOXES) != 0)
         return -1;
-    if (nbody_device_threads_all(nb, let_rebuild_boxes, let_split_threshold(nb)) != 0)
+    if (nbody_device_threads_all(nb, let_rebuild_boxes, 0) != 0)
         return -1;
     return nbody_let_exchange_boxes(nb);
 }

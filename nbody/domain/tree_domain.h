@@ -128,6 +128,7 @@ struct domains {
     /* Bounding boxes of groups: per domain the merged boxes, then boxes of single groups. */
     void *group_box;
     cl_uint *nsingle;         /* boxes of single groups of each domain */
+    cl_uint single_room;      /* room for them in group_box, per domain */
     cl_uint sums_since_reset; /* sums since split_groups was cleared */
 
     /* Locally essential trees. */
