@@ -322,7 +322,7 @@ static const struct device_force *sums_of_first_device_with_bodies(const nbody *
     return &p->force;
 }
 
-/* Also if the first of several devices has no bodies. */
+/* The program of potentials has no forces. The first of several devices may have no bodies. */
 static void mixed_builds_forces_once(void **state)
 {
     static const double all_but_first[64] = {0, 1, 1, 1};

@@ -608,8 +608,8 @@ static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
 }
 
 /* All mass is in one body. At its place the expected acceleration is 0, and so is its own: its
- * group opens all cells. A finite bound there would be weaker than the bound of a place beside it,
- * by which boxes of few bodies open cells. */
+ * group opens all cells. A finite bound there would be weaker than the bound of a place beside it.
+ */
 static void tree_central_mass_opens_all_cells(void **state)
 {
     static double acc[MOST][3], right[MOST][3], phi[MOST];

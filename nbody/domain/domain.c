@@ -539,8 +539,7 @@ static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t
     return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
 }
 
-/* Find the keys of the bodies at the boundaries that fall into this domain; those of others stay.
- */
+/* Find the keys of the bodies at the boundaries that fall into this domain. */
 static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double all)
 {
     struct tree *t = p->force.tree;

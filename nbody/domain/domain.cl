@@ -434,8 +434,8 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. counts[off]: set if let_export used another
- * root cell: the previous sum's was `unknown`, or differs. */
+ * their other children have moments. One work-group. counts[off]: set if let_export used a
+ * different root cell: the previous sum's was `unknown`, or differs. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,

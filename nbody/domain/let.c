@@ -9,8 +9,8 @@
  *   import_and_walk  import; tree walks
  *
  * An export has room until it overflows; then its room becomes 1.25 times the count plus 1,024, and
- * all exports are repeated. Most of an export is found in the first pass. As much as the last sum's
- * first pass found is downloaded while the second pass runs.
+ * all exports are repeated. Most of an export is found in the first pass. A part of it, of the size
+ * of the last sum's first pass, is downloaded while the second pass runs.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -271,8 +271,8 @@ int nbody_let_exchange_boxes(struct nbody *nb)
 
 /* Launch the export walks for `count` boxes of another domain, as let.cl numbers them. A CPU
  * checks the limit once every 256 entries (BLOCK in walk.cl), so 256 is added to the limit.
- * limited: flag groups above the limit for a second pass. As long as the root cell is unknown, the
- * result will be discarded: any criterion serves. */
+ * limited: flag groups above the limit for a second pass. Until the root cell is known, exports are
+ * discarded, and the geometric criterion serves. */
 static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint other, void *box,
                              size_t first_, size_t merged_, cl_uint odd, size_t count, bool limited,
                              cl_uint geometric_)
@@ -494,7 +494,7 @@ static bool let_fits(struct domains *s)
     return fits;
 }
 
-/* List the early exports of one kind, of which downloads have begun. */
+/* List the early exports of one kind. Their downloads have begun. */
 static void let_add_early(struct nbody *nb, size_t kind)
 {
     const struct domains *s = nb->domain.tree;
@@ -532,7 +532,7 @@ static cl_uint let_packed(const struct domains *s, cl_uint domain, cl_uint other
     return packed < count ? packed : count;
 }
 
-/* Set the numbers of valid early exports: those that were packed when their download began. */
+/* Set the numbers of valid early exports, which were packed when their download began. */
 static void let_set_sent(struct domains *s)
 {
     EACH_EXPORT(s, k, other, kind)
