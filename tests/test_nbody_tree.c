@@ -749,9 +749,8 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0;
              k < s->counts[part * s->counts_each + TREE_COUNTS * p->domain.index + 2]; k++) {
-            const cl_uint group =
-                p->force.tree->first_group +
-                s->flag[(size_t)(part * s->n + p->domain.index) * 2 * TREE_FLAGS + k];
+            const cl_uint group = p->force.tree->first_group +
+                                  ((const cl_uint *)s->let[part * s->n + p->domain.index].flag)[k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }

@@ -216,7 +216,8 @@ void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size
                       enum download when, cl_event *ev)
 {
     struct domains *s = nb->domain.tree;
-    if (bytes == 0 || from == to)
+    if (bytes == 0 || from == to ||
+        (!s->owner[from].device && to != TO_HOSTS && !s->owner[to].device))
         return;
     s->list[s->nlist++] = (struct transfer){from, to, at, bytes, when, ev ? *ev : NULL};
     if (ev)
@@ -273,8 +274,7 @@ static int transfer_start(struct nbody *nb, struct transfer *c)
                    ? 0
                    : nbody_domain_download(nb, from->device, c->at, c->bytes, c->when,
                                            &c->ev_download);
-    return (c->to != TO_HOSTS && !s->owner[c->to].device) ||
-                   transfer_repeats_bytes(s, c, world_rank(nb->world))
+    return transfer_repeats_bytes(s, c, world_rank(nb->world))
                ? 0
                : transfer_post(nb, c, false, from->rank);
 }
@@ -314,6 +314,8 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     struct domains *s = nb->domain.tree;
     struct transfer *const end = s->list + s->nlist;
     int status = 0;
+    if (s->nlist == 0 && !meanwhile)
+        return 0;
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         status = transfer_start(nb, c);
     if (status == 0)

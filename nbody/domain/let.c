@@ -42,11 +42,10 @@ static cl_uint let_flags(const struct domains *s, cl_uint domain, cl_uint other,
     return domain == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
 }
 
-/* Return the index of the first flagged one in s->flag. */
-static size_t let_flags_at(const struct domains *s, cl_uint domain, cl_uint other,
-                           enum flagged what)
+/* Return the place of the first flagged one in a pair's flags. */
+static cl_uint let_flags_at(enum flagged what)
 {
-    return ((size_t)(domain * s->n + other) * 2 + (what == FLAG_BOXES)) * TREE_FLAGS;
+    return what == FLAG_BOXES ? TREE_FLAGS : 0;
 }
 
 /* Return the index in s->counts of the number of cells that the first pass packed for another
@@ -85,12 +84,11 @@ int nbody_let_allocate(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     const size_t n = s->n;
-    s->flag = nbody_domain_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
     s->let = calloc(n * n, sizeof *s->let);
     s->nsingle = calloc(n, sizeof *s->nsingle);
     for (size_t k = 0; s->let && k < n * n; k++)
         s->let[k].room[CELLS] = s->let[k].room[BODIES] = 4096;
-    return s->flag && s->let && s->nsingle && let_reserve_boxes(nb, 64) == 0
+    return s->let && s->nsingle && let_reserve_boxes(nb, 64) == 0
                ? 0
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -98,13 +96,14 @@ int nbody_let_allocate(struct nbody *nb)
 void nbody_let_free(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    for (size_t k = 0; s->let && k < (size_t)s->n * s->n; k++)
+    for (size_t k = 0; s->let && k < (size_t)s->n * s->n; k++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
             nbody_domain_forget_event(&s->let[k].ev_download[kind]);
             clfree(s->let[k].block[kind]);
         }
+        clfree(s->let[k].flag);
+    }
     clfree(s->group_box);
-    clfree(s->flag);
     clfree(s->split_box);
     free(s->let);
     free(s->nsingle);
@@ -139,9 +138,13 @@ static int let_reserve(struct nbody *nb)
     EACH_EXPORT(s, k, other, kind)
     {
         struct let_export *const e = let_pair(s, k, other);
-        const size_t bytes = e->room[kind] * let_bytes(nb, kind);
-        if ((s->owner[k].device || s->owner[other].device) &&
-            !(e->block[kind] && clsizeofmem(e->block[kind]) >= bytes) &&
+        const size_t bytes = e->room[kind] * let_bytes(nb, kind),
+                     flags = 2 * TREE_FLAGS * sizeof(cl_uint);
+        if (!s->owner[k].device && !s->owner[other].device)
+            continue;
+        if (!e->flag && let_allocate_block(nb, k, other, &e->flag, flags) != 0)
+            return -1;
+        if (!(e->block[kind] && clsizeofmem(e->block[kind]) >= bytes) &&
             let_allocate_block(nb, k, other, &e->block[kind], bytes) != 0)
             return -1;
     }
@@ -259,10 +262,11 @@ int nbody_let_exchange_boxes(struct nbody *nb)
             let_exchange_box_counts(nb) != 0)
             return -1;
     }
-    EACH_PAIR(s, k, other)
-    {
+    for (cl_uint k = 0; k < s->n; k++) {
         const size_t boxes = merged_boxes(domain_groups(s, k, &slot)) + s->nsingle[k];
-        nbody_domain_add(nb, k, other, (char *)s->group_box + slot * box, boxes * box, READY, NULL);
+        for (cl_uint other = 0; other < s->n; other++)
+            nbody_domain_add(nb, k, other, (char *)s->group_box + slot * box, boxes * box, READY,
+                             NULL);
     }
     return nbody_domain_exchange(nb, NULL);
 }
@@ -287,16 +291,14 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
                       limited
                           ? nbody_tree_expected_interactions(nb, 0.2 * nb->force.defer_factor) + 256
                           : 0,
-                  to = p->domain.index * s->counts_each + TREE_COUNTS * other,
-                  flags_to = (cl_uint)let_flags_at(s, p->domain.index, other, FLAG_GROUPS);
+                  to = p->domain.index * s->counts_each + TREE_COUNTS * other;
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
-    return nbody_tree_launch(nb, p, TREE_LET_EXPORT, count, (size_t)nbody_tree_items(&p->shape),
-                             ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size,
-                                  t->span, t->shared_node, box, first, merged, odd,
-                                  REAL(nb, nbody_tree_opening(nb, geometric)), geometric,
-                                  REAL(nb, eps2), limit, stamp, t->mark, t->place, s->counts, to,
-                                  e->room[CELLS], e->room[BODIES], e->block[CELLS],
-                                  e->block[BODIES], s->flag, flags_to));
+    return nbody_tree_launch(
+        nb, p, TREE_LET_EXPORT, count, (size_t)nbody_tree_items(&p->shape),
+        ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size, t->span,
+             t->shared_node, box, first, merged, odd, REAL(nb, nbody_tree_opening(nb, geometric)),
+             geometric, REAL(nb, eps2), limit, stamp, t->mark, t->place, s->counts, to,
+             e->room[CELLS], e->room[BODIES], e->block[CELLS], e->block[BODIES], e->flag));
 }
 
 /* Pack the exported cells and bodies; rest: only those found since the previous call. */
@@ -407,10 +409,11 @@ static int let_launch_split(struct nbody *nb, struct nbody_device *p)
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_GROUPS),
-                      from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_GROUPS),
+                      from = let_flags_at(FLAG_GROUPS),
                       to = (cl_uint)split_box_offset(s, domain, p->domain.index);
         if (nbody_tree_launch_1d(nb, p, TREE_SPLIT_GROUPS, (size_t)count * TREE_GROUP,
-                                 ARGS(t->body, t->a_old_sorted, n, s->flag, from, count,
+                                 ARGS(t->body, t->a_old_sorted, n,
+                                      let_pair(s, domain, p->domain.index)->flag, from, count,
                                       t->first_group, s->split_box, to, t->info)) != 0)
             return -1;
     }
@@ -422,8 +425,8 @@ static int let_exchange_flags(struct nbody *nb, enum flagged what)
 {
     const struct domains *s = nb->domain.tree;
     EACH_PAIR(s, k, other)
-    nbody_domain_add(nb, k, other, &s->flag[let_flags_at(s, k, other, what)],
-                     let_flags(s, k, other, what) * sizeof *s->flag, READY, NULL);
+    nbody_domain_add(nb, k, other, (cl_uint *)let_pair(s, k, other)->flag + let_flags_at(what),
+                     let_flags(s, k, other, what) * sizeof(cl_uint), READY, NULL);
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -431,10 +434,13 @@ static int let_exchange_flags(struct nbody *nb, enum flagged what)
 static int let_exchange_split_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    const size_t box = 8 * nb->real;
+    size_t at = 0;
     EACH_PAIR(s, k, other)
-    nbody_domain_add(nb, other, k, (char *)s->split_box + split_box_offset(s, k, other) * box,
-                     let_flags(s, k, other, FLAG_GROUPS) * TREE_GROUP * box, IN_ORDER, NULL);
+    {
+        const size_t bytes = let_flags(s, k, other, FLAG_GROUPS) * TREE_GROUP * 8 * nb->real;
+        nbody_domain_add(nb, other, k, (char *)s->split_box + at, bytes, IN_ORDER, NULL);
+        at += bytes;
+    }
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -588,7 +594,7 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
         for (size_t kind = 0; kind < KINDS && domain != p->domain.index; kind++)
             all[kind] += let_counts(s, domain, p->domain.index)[kind];
     if (nbody_domain_wait_uploads(nb, p) != 0 ||
-        nbody_tree_reserve_imports(nb, p, all[0], all[1]) != 0)
+        nbody_tree_reserve_imports(nb, p, all[CELLS], all[BODIES]) != 0)
         return -1;
     cl_uint to = nbody_tree_imports_begin(t), cells_to = t->imports_begin;
     for (cl_uint domain = 0; domain < s->n; domain++) {
@@ -625,9 +631,10 @@ static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint n
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_BOXES),
-                      from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_BOXES);
+                      from = let_flags_at(FLAG_BOXES);
         if (nbody_tree_launch_1d(nb, p, TREE_MARK_SPLIT, count,
-                                 ARGS(s->flag, from, count, p->force.tree->split_groups)) != 0)
+                                 ARGS(let_pair(s, domain, p->domain.index)->flag, from, count,
+                                      p->force.tree->split_groups)) != 0)
             return -1;
     }
     return let_relaunch_boxes(nb, p, none);

@@ -163,15 +163,14 @@ static inline real strictest_criterion(const struct tree *t, real8 around, real 
  * merged boxes and, first because they may take long, all single groups. Neighbouring boxes open
  * nearly the same cells, so the first launch finds most of the export. A box with more than `limit`
  * interactions is flagged (limit 0: never); the groups of a flagged merged box must walk one by
- * one. Counters begin at counts[to], flags at flags[flags_to]: numbers of groups, and FLAGS entries
- * later numbers of merged boxes. */
+ * one. Counters begin at counts[to]. flags: FLAGS numbers of groups, then of merged boxes. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     global const real4 *body, global const int2 *link, global const uint *child_begin,
     global const real4 *com, global const multipole *multipoles, global const real2 *size,
     global const uint2 *span, global const uint *own, global const real8 *box, uint first,
     uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
     global uint *mark, global uint *place, global uint *counts, uint to, uint cells_room,
-    uint bodies_room, global real *cells, global real *bodies, global uint *flags, uint flags_to)
+    uint bodies_room, global real *cells, global real *bodies, global uint *flags)
 {
     local struct box_walk w;
     const uint lid = get_local_id(0);
@@ -211,7 +210,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
         WALK_BARRIER();
     }
     if (lid == 0 && w.flag < FLAGS)
-        flags[flags_to + (is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
+        flags[(is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
 }
 
 /* Own number of a packed parent or leaf; cells: of the export. first_top[level]: number in the top

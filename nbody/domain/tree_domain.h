@@ -61,7 +61,8 @@ struct transfer {
     cl_event ev_download; /* download that was started before; NULL: none */
 };
 
-/* Cells, or bodies, that a domain exports to another. Both devices and their hosts have a block. */
+/* Cells and bodies that a domain exports to a second one. Both devices and their hosts have the
+ * blocks. */
 enum { CELLS, BODIES, KINDS };
 struct let_export {
     void *block[KINDS];   /* packed; NULL where neither domain is this rank's */
@@ -69,13 +70,14 @@ struct let_export {
     cl_uint early[KINDS]; /* number that is downloaded while the second pass of the walks runs */
     cl_uint sent[KINDS];  /* number that the other domain has */
     cl_event ev_download[KINDS];
+    void *flag; /* [2][TREE_FLAGS]: groups of the other domain, and its merged boxes */
 };
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
  * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
  * devices at equal offsets of a block, through the host image, and by messages between ranks.
- * Arrays of [domain][other] have n * n entries, [domain][other]{cells, bodies} twice that number.
+ * Arrays of [domain][other] have n * n entries.
  */
 struct domains {
     cl_uint n; /* of them */
@@ -133,7 +135,6 @@ struct domains {
 
     /* Locally essential trees. */
     struct let_export *let; /* [domain][other] */
-    cl_uint *flag;          /* [domain][other][2][TREE_FLAGS]: groups of `other`, merged boxes */
     void *split_box;        /* boxes of few bodies of flagged groups */
     size_t split_capacity;
 
@@ -186,7 +187,8 @@ int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at
 int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
                           enum download when, cl_event *ev);
 
-/* Add a transfer, unless it is empty or within a domain, to the list of the next exchange. ev: the
+/* Add a transfer to the list of the next exchange, unless it is empty, within a domain, or between
+ * two other ranks. ev: the
  * event of a download that was begun, which the list takes; NULL, or of a NULL event: none. gather:
  * each domain's bytes of a block, for the hosts of all ranks. clear_list: forget the transfers of a
  * cancelled sum. */
