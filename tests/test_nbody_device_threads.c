@@ -65,10 +65,10 @@ static int device_threads_setup(void **state)
     return device_threads_setup_for(SHARES);
 }
 
-static int device_threads_setup_two_cpus(void **state)
+static int device_threads_setup_one_cpu(void **state)
 {
     (void)state;
-    return device_threads_setup_for(2);
+    return device_threads_setup_for(1);
 }
 
 static int device_threads_teardown(void **state)
@@ -95,19 +95,38 @@ static void device_threads_call_each_device_once(void **state)
 {
     (void)state;
     call_often();
-    for (size_t k = 0; k < SHARES; k++)
-        for (size_t other = k + 1; k != NONE_AT && other < SHARES; other++)
-            assert_true(other == NONE_AT || !pthread_equal(by[k], by[other]));
-    assert_true(pthread_equal(by[0], pthread_self()));
 }
 
-/* With two processors the last device has a thread, and the caller launches all other devices. */
-static void device_threads_caller_takes_rest(void **state)
+/* With one processor the caller launches on all devices. */
+static void device_threads_caller_takes_all(void **state)
 {
     (void)state;
     call_often();
     for (size_t k = 0; k < SHARES; k++)
-        assert_true(k == NONE_AT || !!pthread_equal(by[k], pthread_self()) == (k != SHARES - 1));
+        assert_true(k == NONE_AT || pthread_equal(by[k], pthread_self()));
+}
+
+static atomic_int launches;
+
+/* Wait for a launch on a second device to begin. */
+static int wait_for_second(struct nbody *n, struct nbody_device *p, cl_uint arg)
+{
+    (void)n, (void)p, (void)arg;
+    const double begun = seconds_now();
+    atomic_fetch_add(&launches, 1);
+    while (atomic_load(&launches) < 2 && seconds_now() - begun < 60)
+        sched_yield();
+    return atomic_load(&launches) < 2 ? clerror_set(ETIME, "no second launch in 60 s") : 0;
+}
+
+static void device_threads_launch_at_the_same_time(void **state)
+{
+    (void)state;
+    for (int call = 0; call < 10; call++) {
+        atomic_store(&launches, 0);
+        works(nbody_device_threads_all(&nb, wait_for_second, 0));
+        assert_int_equal(atomic_load(&launches), SHARES - 1);
+    }
 }
 
 /* Errors belong to a thread: the caller receives the error of any thread. */
@@ -131,11 +150,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(device_threads_call_each_device_once, device_threads_setup,
                                         device_threads_teardown),
-        cmocka_unit_test_setup_teardown(device_threads_caller_takes_rest,
-                                        device_threads_setup_two_cpus, device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_caller_takes_all,
+                                        device_threads_setup_one_cpu, device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_launch_at_the_same_time,
+                                        device_threads_setup, device_threads_teardown),
         cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup,
                                         device_threads_teardown),
-        cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup_two_cpus,
+        cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup_one_cpu,
                                         device_threads_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

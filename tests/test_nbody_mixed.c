@@ -310,16 +310,35 @@ static void mixed_rejects_unsupported_options(void **state)
                             "use the kernel NBODY_TUNED");
 }
 
+/* A device without bodies builds no program, and clsym without a program searches all. */
+static const struct device_force *sums_of_first_device_with_bodies(const nbody *nb)
+{
+    const struct nbody_device *p = nb->device;
+    while (p < nb->device + nb->ndev && p->rows == 0)
+        p++;
+    assert_true(p < nb->device + nb->ndev);
+    assert_non_null(p->force.program[FORCES]);
+    assert_non_null(p->force.program[POTENTIALS]);
+    return &p->force;
+}
+
+/* The program of potentials has no forces. The first of several devices may have no bodies. */
 static void mixed_builds_forces_once(void **state)
 {
+    static const double all_but_first[64] = {0, 1, 1, 1};
     (void)state;
     make_mixed_bodies(200, 0);
-    nbody *nb = mixed_engine((struct nbody_options){.precision = NBODY_MIXED}, 200);
-    const struct device_force *const f = &nb->device->force;
-    assert_non_null(clsym(stddev, f->program[FORCES], "forces", 0));
-    assert_non_null(clsym(stddev, f->program[POTENTIALS], "potentials", 0));
-    assert_null(clsym(stddev, f->program[POTENTIALS], "forces", 0));
-    nbody_free(nb);
+    for (int without_first = 0; without_first < (clgetndev(stddev) > 1 ? 2 : 1); without_first++) {
+        nbody *nb =
+            mixed_engine((struct nbody_options){.precision = NBODY_MIXED,
+                                                .shares = without_first ? all_but_first : NULL},
+                         200);
+        const struct device_force *const f = sums_of_first_device_with_bodies(nb);
+        assert_non_null(clsym(stddev, f->program[FORCES], "forces", 0));
+        assert_non_null(clsym(stddev, f->program[POTENTIALS], "potentials", 0));
+        assert_null(clsym(stddev, f->program[POTENTIALS], "forces", 0));
+        nbody_free(nb);
+    }
 }
 
 int main(void)

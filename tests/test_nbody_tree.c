@@ -42,7 +42,18 @@ static double uniform_random(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-enum shape { PLUMMER, TWO_CLUSTERS, CUBE, ONE_POINT, PAIRS, FAR_BODY, BLACK_HOLE, TRACERS, SHAPES };
+enum shape {
+    PLUMMER,
+    TWO_CLUSTERS,
+    CUBE,
+    ONE_POINT,
+    PAIRS,
+    FAR_BODY,
+    BLACK_HOLE,
+    TRACERS,
+    CENTRAL_MASS,
+    SHAPES
+};
 
 /* Bodies with integer masses, in single precision. */
 static void make_tree_bodies(enum shape shape, size_t n)
@@ -58,9 +69,11 @@ static void make_tree_bodies(enum shape shape, size_t n)
             pos[i][c] = shape == TWO_CLUSTERS ? pos[i][c] * 1e-3 + (i & 1 ? 1e3 : 0) : pos[i][c];
             pos[i][c] = shape == PAIRS && i & 1 ? pos[i - 1][c] : pos[i][c];
             pos[i][c] = shape == FAR_BODY && i == n / 2 ? 1e9 : pos[i][c];
+            pos[i][c] = shape == CENTRAL_MASS && i == n / 2 ? 0 : pos[i][c]; /* exact in any cell */
         }
         mass[i] = shape == BLACK_HOLE && i == n / 3 ? 3.0 * (double)n : mass[i];
         mass[i] = shape == TRACERS && i % 3 ? 0 : mass[i];
+        mass[i] = shape == CENTRAL_MASS ? i == n / 2 : mass[i];
         for (int c = 0; c < 3; c++) {
             volatile float rounded =
                 (float)pos[i][c]; /* gcc 12 drops the rounding when it vectorises this */
@@ -594,6 +607,35 @@ static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
     return sum;
 }
 
+/* All mass is in one body. At its place the expected acceleration is 0, and so is its own: its
+ * group opens all cells. A finite bound there would be weaker than the bound of a place beside it.
+ */
+static void tree_central_mass_opens_all_cells(void **state)
+{
+    static double acc[MOST][3], right[MOST][3], phi[MOST];
+    const size_t n = 1000, centre = n / 2;
+    (void)state;
+    make_tree_bodies(CENTRAL_MASS, n);
+    nbody *nb = tree_engine(n, (struct nbody_options){.eps = 1, .accuracy = 1e-3});
+    works(nbody_forces(nb, acc, NULL));
+    const struct tree *t = nb->device[0].force.tree;
+    cl_uint *order = fetched(nb, t->order, n * sizeof *order),
+            (*info)[4] = fetched(nb, t->info, (n / TREE_GROUP + 1) * sizeof *info);
+    size_t place = 0;
+    while (nb->particles.body[order[place]] != centre)
+        place++;
+    float g2;
+    memcpy(&g2, &info[place / TREE_GROUP][2], sizeof g2);
+    assert_true(isinf(g2));
+    nbody_ref_forces(n, 1, 1, mass, (rows)pos, right, phi);
+    for (size_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            below(fabs(acc[i][c] - right[i][c]), 1e-6);
+    free(info);
+    free(order);
+    nbody_free(nb);
+}
+
 /* True if the devices are of one model and compile kernels equally. */
 static bool all_alike(void)
 {
@@ -707,9 +749,8 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0;
              k < s->counts[part * s->counts_each + TREE_COUNTS * p->domain.index + 2]; k++) {
-            const cl_uint group =
-                p->force.tree->first_group +
-                s->flag[(size_t)(part * s->n + p->domain.index) * 2 * TREE_FLAGS + k];
+            const cl_uint group = p->force.tree->first_group +
+                                  ((const cl_uint *)s->let[part * s->n + p->domain.index].flag)[k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }
@@ -771,8 +812,9 @@ static void tree_small_groups_use_stricter_criterion(void **state)
     nbody_free(nb);
 }
 
-/* Sizes as after a sum with exports of many bodies and few cells: the next
- * sum needs more cells than fit, and its buffer holds fewer bodies than the predicted export. */
+/* Sizes as after a sum with exports of many bodies and few cells: the next sum needs more cells
+ * than fit, and its buffer holds fewer bodies than the early export. There is no room for boxes of
+ * single groups. */
 static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
@@ -792,10 +834,13 @@ static void tree_let_overflow_is_repeated(void **state)
     struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
-            s->let_capacity[2 * k] = s->predicted[2 * k] = s->early[2 * k] = 16;
-            s->let_capacity[2 * k + 1] = s->predicted[2 * k + 1] = s->early[2 * k + 1] = 3 * MOST;
+            struct let_export *const e = &s->let[k];
+            e->room[CELLS] = e->early[CELLS] = 16;
+            e->room[BODIES] = e->early[BODIES] = 3 * MOST;
         }
+    s->single_room = 0;
     works(nbody_step(nb, 2));
+    assert_true(s->single_room > 0);
     works(nbody_state(nb, x, NULL));
     assert_memory_equal(x, right, n * sizeof *x);
     nbody_free(nb);
@@ -1080,6 +1125,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tree_buffers_grow_in_batch),
         cmocka_unit_test(tree_rejects_unsupported_options),
         cmocka_unit_test(tree_builds_no_direct_sums),
+        cmocka_unit_test(tree_central_mass_opens_all_cells),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(tree_error_stays_below_accuracy),
         cmocka_unit_test(tree_reference_error_falls_with_accuracy),
@@ -1102,5 +1148,5 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_tree_device, close_tree_device);
-    return sampled_run("tree", tests, 7, 2, open_tree_device, close_tree_device);
+    return sampled_run("tree", tests, 8, 2, open_tree_device, close_tree_device);
 }

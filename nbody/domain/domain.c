@@ -45,23 +45,21 @@ int nbody_domain_reserve(struct nbody *nb, size_t slots)
 int nbody_domain_allocate_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t n = s->n;
-    const size_t counts = (TREE_COUNTS + 2) * n;
+    const size_t n = s->n, counts = (TREE_COUNTS + 2) * n,
+                 messages = 4 * n * n + 2 * n * (size_t)world_size(nb->world);
     s->counts_each = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
                      2; /* two more: nbody_let_single_index and nbody_let_stale_index */
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->slot_begin = calloc(n * (n + 1), sizeof *s->slot_begin);
-    s->send_request =
-        calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->send_request);
-    s->receive_request =
-        calloc(8 * n * n + 8 * n * (size_t)world_size(nb->world), sizeof *s->receive_request);
-    s->sent_early = calloc(n, sizeof *s->sent_early);
-    s->ev_return = calloc(3 * n, sizeof *s->ev_return);
-    s->ev_toptree = s->ev_return ? s->ev_return + n : NULL;
-    s->ev_upload = s->ev_return ? s->ev_return + 2 * n : NULL;
-    s->returns = calloc(n * n, sizeof *s->returns);
+    s->send_request = calloc(messages, sizeof *s->send_request);
+    s->receive_request = calloc(messages, sizeof *s->receive_request);
+    s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
+    s->ev = calloc(n, sizeof *s->ev);
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
+    s->cost = calloc(2 * n, sizeof *s->cost);
+    s->rate = s->cost ? s->cost + n : NULL;
+    s->moved = calloc(n, sizeof *s->moved);
     s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
     nb->domain.key_words = 1;
     s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
@@ -69,9 +67,9 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
     s->toptree = nbody_domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS *
                                             nbody_domain_cell_bytes(nb));
-    return s->begin && s->slot_begin && s->ev_return && s->returns && s->walk_seconds &&
-                   s->walk_count && s->send_request && s->receive_request && s->boundary &&
-                   s->sent_early && s->counts && s->samples && s->edge && s->toptree
+    return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
+                   s->cost && s->moved && s->send_request && s->receive_request && s->boundary &&
+                   s->counts && s->samples && s->edge && s->toptree
                ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -118,12 +116,22 @@ void nbody_domain_free_all(struct nbody *nb)
                             s->counts,   s->samples,     s->edge,     s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
+    for (cl_uint k = 0; s->ev && k < s->n; k++) {
+        nbody_domain_forget_event(&s->ev[k].box);
+        nbody_domain_forget_event(&s->ev[k].boxes);
+        nbody_domain_forget_event(&s->ev[k].toptree);
+        nbody_domain_forget_event(&s->ev[k].packed);
+        nbody_domain_forget_event(&s->ev[k].upload);
+        nbody_domain_forget_event(&s->ev[k].walks);
+    }
+    nbody_domain_clear_list(s);
     free(s->owner);
-    free(s->sent_early);
-    free(s->ev_return);
-    free(s->returns);
+    free(s->ev);
+    free(s->list);
     free(s->walk_seconds);
     free(s->walk_count);
+    free(s->cost);
+    free(s->moved);
     free(s->begin);
     free(s->slot_begin);
     free(s->send_request);
@@ -134,59 +142,205 @@ void nbody_domain_free_all(struct nbody *nb)
 
 /* ---- Transfers. ------------------------------------------------------------------------------ */
 
-static int domain_copy_event(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                             int direction, cl_event *ev)
+void nbody_domain_forget_event(cl_event *ev)
 {
-    *ev = clmsyncn(nb->ctx, p->dev, at, bytes, direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
-    return *ev == (cl_event)-1 ? -1 : 0;
+    if (*ev)
+        clReleaseEvent(*ev);
+    *ev = NULL;
 }
 
+/* Enqueue a copy. Events belong to the caller: ranks may share a device, and each rank's clwait
+ * releases the events of the library. */
 static int domain_copy(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                       int direction)
+                       int flags, cl_event *ev)
 {
-    cl_event ev;
-    return domain_copy_event(nb, p, at, bytes, direction, &ev);
+    const cl_event copied =
+        clmsyncn(nb->ctx, p->dev, at, bytes,
+                 flags | CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (ev ? CL_EVENT_OWN : 0));
+    if (copied == (cl_event)-1)
+        return -1;
+    if (!ev)
+        return 0;
+    nbody_domain_forget_event(ev);
+    *ev = copied;
+    return 0;
 }
 
-int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev)
+int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
 {
-    return clwaitev(nb->ctx, p->dev, ev, 0) == (cl_event)-1 ? -1 : 0;
+    const cl_event it = *ev;
+    *ev = NULL;
+    return it && clwaitev(nb->ctx, p->dev, it, CL_EVENT_RELEASE) == (cl_event)-1 ? -1 : 0;
 }
 
 int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes)
 {
-    return domain_copy(nb, p, at, bytes, CL_MEM_DEVICE);
+    return domain_copy(nb, p, at, bytes, CL_MEM_DEVICE, NULL);
 }
 
-int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
-                                   size_t bytes, cl_event *ev)
+int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
+                          enum download when, cl_event *ev)
 {
-    return domain_copy_event(nb, p, at, bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE, ev);
-}
-
-int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
-                                size_t bytes, bool after, cl_event *ev)
-{
-    return domain_copy_event(
-        nb, p, at, bytes, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE | (after ? CL_EVENT_BARRIER : 0), ev);
+    static const int flags[] = {[IN_ORDER] = 0,
+                                [BESIDE] = CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER,
+                                [READY] = CL_EVENT_SIDE_QUEUE};
+    return domain_copy(nb, p, at, bytes, CL_MEM_HOST | flags[when], ev);
 }
 
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
 {
-    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
+    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
 }
 
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
 {
-    const cl_event ev = nb->domain.tree->ev_upload[p->domain.index];
-    nb->domain.tree->ev_upload[p->domain.index] = NULL;
-    return ev ? nbody_domain_wait_event(nb, p, ev) : 0;
+    return nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].upload);
 }
 
-int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
+static int domain_flush_all(struct nbody *nb)
 {
-    return domain_copy_event(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST, ev);
+    EACH_TREE(nb, p)
+    if (clflush(nb->ctx, p->dev, 0) != 0)
+        return -1;
+    return 0;
 }
+
+void nbody_domain_clear_list(struct domains *s)
+{
+    for (size_t c = 0; c < s->nlist; c++)
+        nbody_domain_forget_event(&s->list[c].ev_download);
+    s->nlist = 0;
+}
+
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                      enum download when, cl_event *ev)
+{
+    struct domains *s = nb->domain.tree;
+    if (bytes == 0 || from == to ||
+        (!s->owner[from].device && to != TO_HOSTS && !s->owner[to].device))
+        return;
+    s->list[s->nlist++] = (struct transfer){from, to, at, bytes, when, ev ? *ev : NULL};
+    if (ev)
+        *ev = NULL;
+}
+
+void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when)
+{
+    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * each, each, when, NULL);
+}
+
+/* Post a message with the bytes of a transfer. */
+static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
+{
+    struct domains *s = nb->domain.tree;
+    const int tag = 16 + (int)c->from;
+    world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
+                                  : world_receive(nb->world, rank, tag, c->at, c->bytes);
+    if (!request)
+        return -1;
+    if (send)
+        s->send_request[s->nsend++] = request;
+    else
+        s->receive_request[s->nreceive++] = request;
+    return 0;
+}
+
+static int domain_wait_requests(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t come = s->nreceive, sent = s->nsend;
+    s->nreceive = s->nsend = 0;
+    const int status = world_wait(nb->world, s->receive_request, come);
+    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
+}
+
+/* True if a transfer before c moves the same bytes: to the host (rank < 0), or to `rank`. */
+static bool transfer_repeats_bytes(const struct domains *s, const struct transfer *c, int rank)
+{
+    for (; c > s->list && c[-1].from == c->from && c[-1].at == c->at; c--)
+        if (rank < 0 || c[-1].to == TO_HOSTS || s->owner[c[-1].to].rank == rank)
+            return true;
+    return false;
+}
+
+/* Enqueue the download of a transfer's bytes, or post their receive. */
+static int transfer_start(struct nbody *nb, struct transfer *c)
+{
+    const struct domains *s = nb->domain.tree;
+    const struct owner *from = &s->owner[c->from];
+    if (from->device)
+        return c->ev_download || transfer_repeats_bytes(s, c, -1)
+                   ? 0
+                   : nbody_domain_download(nb, from->device, c->at, c->bytes, c->when,
+                                           &c->ev_download);
+    return transfer_repeats_bytes(s, c, world_rank(nb->world))
+               ? 0
+               : transfer_post(nb, c, false, from->rank);
+}
+
+/* Enqueue the upload to the receiving domain's device, if it is this rank's. */
+static int transfer_upload(struct nbody *nb, const struct transfer *c)
+{
+    struct domains *s = nb->domain.tree;
+    const struct nbody_device *p = c->to == TO_HOSTS ? NULL : s->owner[c->to].device;
+    if (!p)
+        return 0;
+    if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
+                    &s->ev[c->to].upload) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Wait for the download of a transfer's bytes, send them to other ranks, and enqueue the upload. */
+static int transfer_forward(struct nbody *nb, struct transfer *c)
+{
+    const struct domains *s = nb->domain.tree;
+    if (!s->owner[c->from].device)
+        return 0;
+    if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
+        return -1;
+    for (int r = 0; r < world_size(nb->world); r++)
+        if (r != world_rank(nb->world) && (c->to == TO_HOSTS || s->owner[c->to].rank == r) &&
+            !transfer_repeats_bytes(s, c, r) && transfer_post(nb, c, true, r) != 0)
+            return -1;
+    return transfer_upload(nb, c);
+}
+
+/* Each transfer is forwarded as soon as its download ends. The function waits for these copies
+ * only: collecting all finished events takes time, which a sum cannot spare here. */
+int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
+{
+    struct domains *s = nb->domain.tree;
+    struct transfer *const end = s->list + s->nlist;
+    int status = 0;
+    if (s->nlist == 0 && !meanwhile)
+        return 0;
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        status = transfer_start(nb, c);
+    if (status == 0)
+        status = domain_flush_all(nb);
+    if (status == 0 && meanwhile)
+        status = nbody_device_threads_all(nb, meanwhile, 0);
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        status = transfer_forward(nb, c);
+    if (status == 0)
+        status = domain_wait_requests(nb);
+    for (struct transfer *c = s->list; status == 0 && c < end; c++)
+        if (!s->owner[c->from].device)
+            status = transfer_upload(nb, c);
+    nbody_domain_clear_list(s);
+    return status;
+}
+
+int nbody_domain_gather(struct nbody *nb, void *block, size_t each, enum download when,
+                        launch_fn meanwhile)
+{
+    nbody_domain_add_gather(nb, block, each, when);
+    return nbody_domain_exchange(nb, meanwhile);
+}
+
+/* ---- Walk times; return of forces. ----------------------------------------------------------- */
 
 /* Return the device to wait for first. The domains take turns because the host knows only the
  * first device's end time. */
@@ -212,242 +366,48 @@ static void domain_record_walk_time(struct domains *s, const struct nbody_device
     s->walks_began = 0;
 }
 
-int nbody_domain_wait(struct nbody *nb)
-{
-    struct nbody_device *const first = domain_timed_device(nb);
-    int status = first ? nbody_device_wait(nb, first) : 0;
-    domain_record_walk_time(nb->domain.tree, first);
-    EACH_TREE(nb, p)
-    if (p != first && nbody_device_wait(nb, p) != 0)
-        status = -1;
-    return status;
-}
-
 /* Finished events are collected while the devices walk, so that no device idles later for that.
  * The downloads are enqueued on side queues and start when the walks end. */
-int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n)
+int nbody_domain_begin_return(struct nbody *nb)
 {
-    cl_event ev;
+    struct domains *s = nb->domain.tree;
     EACH_TREE(nb, p)
     {
-        bool after = true;
+        enum download when = BESIDE;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
-        for (const struct transfer *c = transfer; c < transfer + n; c++) {
+        for (struct transfer *c = s->list; c < s->list + s->nlist; c++) {
             if (c->from != p->domain.index)
                 continue;
-            if (nbody_domain_begin_download(nb, p, c->at, c->bytes, after, &ev) != 0)
+            if (nbody_domain_download(nb, p, c->at, c->bytes, when, &c->ev_download) != 0)
                 return -1;
-            after = false;
+            when = READY;
         }
-        if (nbody_domain_begin_download(nb, p, nb->domain.tree->counts, 0, after,
-                                        &nb->domain.tree->ev_return[p->domain.index]) != 0 ||
+        if (nbody_domain_download(nb, p, s->counts, 0, when, &s->ev[p->domain.index].walks) != 0 ||
             clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     return 0;
 }
 
-int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n)
+int nbody_domain_end_return(struct nbody *nb)
 {
+    struct domains *s = nb->domain.tree;
     struct nbody_device *const first = domain_timed_device(nb);
-    const struct owner *o = nb->domain.tree->owner;
-    cl_event ev;
-    int status = 0;
-    if (first)
-        status =
-            nbody_domain_wait_event(nb, first, nb->domain.tree->ev_return[first->domain.index]);
-    domain_record_walk_time(nb->domain.tree, first);
+    int status = first ? nbody_domain_wait_event(nb, first, &s->ev[first->domain.index].walks) : 0;
+    domain_record_walk_time(s, first);
     EACH_TREE(nb, p)
     {
         if (status == 0 && p != first)
-            status = nbody_domain_wait_event(nb, p, nb->domain.tree->ev_return[p->domain.index]);
+            status = nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].walks);
         nbody_device_mark_idle(nb, p);
     }
-    for (const struct transfer *c = transfer; status == 0 && c < transfer + n; c++)
-        status = nbody_domain_upload_side_queue(nb, o[c->to].device, c->at, c->bytes, &ev);
+    if (status == 0)
+        status = nbody_domain_exchange(nb, NULL);
     EACH_TREE(nb, p)
     if (status == 0)
         status = nbody_domain_barrier(nb, p);
     return status;
-}
-
-static int domain_flush_all(struct nbody *nb)
-{
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->force.tree && clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    return 0;
-}
-
-/* Post a message with bytes of a domain. */
-static int domain_post_request(struct nbody *nb, bool send, int rank, cl_uint domain, void *bytes,
-                               size_t size)
-{
-    struct domains *s = nb->domain.tree;
-    world_request *request = send ? world_send(nb->world, rank, 16 + (int)domain, bytes, size)
-                                  : world_receive(nb->world, rank, 16 + (int)domain, bytes, size);
-    if (!request)
-        return -1;
-    if (send)
-        s->send_request[s->nsend++] = request;
-    else
-        s->receive_request[s->nreceive++] = request;
-    return 0;
-}
-
-static int domain_wait_requests(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    const size_t come = s->nreceive, sent = s->nsend;
-    s->nreceive = s->nsend = 0;
-    const int status = world_wait(nb->world, s->receive_request, come);
-    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
-}
-
-/* True if the preceding transfer already moves these bytes: to the host (rank < 0), or to `rank`.
- */
-static bool transfer_repeats_bytes(const struct transfer *c, const struct transfer *first, int rank,
-                                   const struct owner *o)
-{
-    return c > first && c[-1].from == c->from && c[-1].at == c->at &&
-           (rank < 0 || o[c[-1].to].rank == rank);
-}
-
-/* Enqueue the downloads of this rank's devices and post the receives from other ranks. */
-static int domain_start_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
-                                  const struct transfer *transfer, size_t n)
-{
-    const struct domains *s = nb->domain.tree;
-    const struct owner *o = s->owner;
-    for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < s->n; k++) {
-            char *const at = (char *)g[b].block + k * g[b].each;
-            if (o[k].device ? domain_copy(nb, o[k].device, at, g[b].each, CL_MEM_HOST) != 0
-                            : domain_post_request(nb, false, o[k].rank, k, at, g[b].each) != 0)
-                return -1;
-        }
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && o[c->from].device && !transfer_repeats_bytes(c, transfer, -1, o) &&
-            domain_copy(nb, o[c->from].device, c->at, c->bytes, CL_MEM_HOST) != 0)
-            return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && !o[c->from].device && o[c->to].device &&
-            !transfer_repeats_bytes(c, transfer, o[c->to].rank, o) &&
-            domain_post_request(nb, false, o[c->from].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-    return 0;
-}
-
-/* Send a domain's bytes of a block to all other ranks. */
-static int domain_send_to_ranks(struct nbody *nb, const struct gathered *g, cl_uint domain)
-{
-    const struct owner *o = &nb->domain.tree->owner[domain];
-    for (int r = 0; r < world_size(nb->world); r++)
-        if (o->device && r != world_rank(nb->world) &&
-            domain_post_request(nb, true, r, domain, (char *)g->block + domain * g->each,
-                                g->each) != 0)
-            return -1;
-    return 0;
-}
-
-/* Send the downloaded bytes to other ranks and enqueue their uploads to this rank's devices. */
-static int domain_forward_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
-                                    const struct transfer *transfer, size_t n)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-            if (domain_send_to_ranks(nb, &g[b], k) != 0)
-                return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++) {
-        if (c->bytes && o[c->from].device && !o[c->to].device &&
-            !transfer_repeats_bytes(c, transfer, o[c->to].rank, o) &&
-            domain_post_request(nb, true, o[c->to].rank, c->from, c->at, c->bytes) != 0)
-            return -1;
-        if (c->bytes && o[c->from].device && o[c->to].device &&
-            domain_copy(nb, o[c->to].device, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    }
-    return domain_flush_all(nb);
-}
-
-static int transfer_upload(struct nbody *nb, const struct transfer *c, cl_event down)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    if (c->bytes == 0)
-        return 0;
-    if (down && nbody_domain_wait_event(nb, o[c->from].device, down) != 0)
-        return -1;
-    cl_event ev;
-    if (domain_copy_event(nb, o[c->to].device, c->at, c->bytes,
-                          CL_MEM_DEVICE | (c->side_queue ? CL_EVENT_SIDE_QUEUE : 0), &ev) != 0)
-        return -1;
-    if (c->side_queue)
-        nb->domain.tree->ev_upload[c->to] = ev;
-    return clflush(nb->ctx, o[c->to].device->dev, 0);
-}
-
-/* Exchange among the devices of one rank: upload each transfer as soon as its download ends, first
- * the transfers whose download was started before. The function waits for these copies only.
- * Collecting all finished events takes time, which a sum cannot spare here. */
-static int domain_exchange_in_rank(struct nbody *nb, const struct gathered *g, size_t ng,
-                                   const struct transfer *transfer, size_t n, launch_fn meanwhile)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    cl_event *ev = calloc(n + ng * nb->domain.tree->n + 1, sizeof *ev), *next = ev;
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
-    for (size_t b = 0; status == 0 && b < ng; b++)
-        for (cl_uint k = 0; status == 0 && k < nb->domain.tree->n; k++)
-            status = domain_copy_event(nb, o[k].device, (char *)g[b].block + k * g[b].each,
-                                       g[b].each, CL_MEM_HOST, next++);
-    for (size_t c = 0; status == 0 && c < n; c++, next++)
-        if (transfer[c].ev_download)
-            *next = transfer[c].ev_download;
-        else if (transfer[c].bytes && !transfer_repeats_bytes(&transfer[c], transfer, -1, o))
-            status = domain_copy_event(nb, o[transfer[c].from].device, transfer[c].at,
-                                       transfer[c].bytes, CL_MEM_HOST, next);
-    if (status == 0)
-        status = domain_flush_all(nb);
-    if (status == 0 && meanwhile)
-        status = nbody_device_threads_all(nb, meanwhile, 0);
-    next = ev + ng * nb->domain.tree->n;
-    for (size_t c = 0; status == 0 && c < n; c++)
-        status = transfer[c].ev_download ? transfer_upload(nb, &transfer[c], next[c]) : 0;
-    for (size_t k = 0; status == 0 && k < ng * nb->domain.tree->n; k++)
-        status = nbody_domain_wait_event(nb, o[k % nb->domain.tree->n].device, ev[k]);
-    for (size_t c = 0; status == 0 && c < n; c++)
-        status = transfer[c].ev_download ? 0 : transfer_upload(nb, &transfer[c], next[c]);
-    free(ev);
-    return status;
-}
-
-int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct transfer *transfer, size_t n, launch_fn meanwhile)
-{
-    const struct owner *o = nb->domain.tree->owner;
-    if (world_size(nb->world) == 1)
-        return domain_exchange_in_rank(nb, g, ng, transfer, n, meanwhile);
-    if (domain_start_downloads(nb, g, ng, transfer, n) != 0 || domain_flush_all(nb) != 0 ||
-        (meanwhile && nbody_device_threads_all(nb, meanwhile, 0) != 0) ||
-        nbody_domain_wait(nb) != 0 || domain_forward_downloads(nb, g, ng, transfer, n) != 0 ||
-        domain_wait_requests(nb) != 0)
-        return -1;
-    for (const struct transfer *c = transfer; c < transfer + n; c++)
-        if (c->bytes && !o[c->from].device && o[c->to].device &&
-            domain_copy(nb, o[c->to].device, c->at, c->bytes, CL_MEM_DEVICE) != 0)
-            return -1;
-    return 0;
-}
-
-int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n)
-{
-    return nbody_domain_exchange(nb, NULL, 0, transfer, n, NULL);
-}
-
-int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile)
-{
-    return nbody_domain_exchange(nb, g, n, NULL, 0, meanwhile);
 }
 
 static void join_bitwise_or(void *a, const void *b, void *arg)
@@ -456,9 +416,11 @@ static void join_bitwise_or(void *a, const void *b, void *arg)
         ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
 }
 
-int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n)
+/* Collective. Set the numbers of 64 bits that other ranks have: each is nonzero on one rank. */
+static int domain_spread_numbers(struct nbody *nb, void *numbers)
 {
-    return world_reduce(nb->world, words, n * sizeof *words, join_bitwise_or, &n);
+    size_t n = nb->domain.tree->n;
+    return world_reduce(nb->world, numbers, n * sizeof(uint64_t), join_bitwise_or, &n);
 }
 
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
@@ -478,20 +440,6 @@ int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint 
 }
 
 /* ---- Load balancing. ------------------------------------------------------------------------- */
-
-static uint64_t double_to_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static double bits_to_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* Return the estimated cost of a group: instructions per body of its walk, plus a constant for the
  * other work per group (a fifth of the total with 2^24 bodies on an H200). */
@@ -518,23 +466,22 @@ static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t
     return g;
 }
 
-/* Compute the costs of this rank's domains and gather all; cost[] holds the bits of doubles. */
-static int domain_costs(struct nbody *nb, uint64_t *cost)
+/* Compute the costs of all domains. */
+static int domain_costs(struct nbody *nb)
 {
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+    struct domains *s = nb->domain.tree;
+    memset(s->cost, 0, s->n * sizeof *s->cost);
+    EACH_TREE(nb, p)
+    {
         const struct tree *t = p->force.tree;
-        if (!t || !t->groups)
-            continue;
         const cl_uint(*info)[4] = t->info;
-        double sum = 0;
-        if (nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->first_group),
-                                  t->groups * sizeof *info) != 0)
+        if (t->groups && nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->first_group),
+                                               t->groups * sizeof *info) != 0)
             return -1;
         for (cl_uint g = domain_first_group(t); g < t->first_group + t->groups; g++)
-            sum += group_cost(nb, info[g]);
-        cost[p->domain.index] = double_to_bits(sum);
+            s->cost[p->domain.index] += group_cost(nb, info[g]);
     }
-    return nbody_domain_reduce_or(nb, cost, nb->domain.tree->n);
+    return domain_spread_numbers(nb, s->cost);
 }
 
 /* shorter walks measure the host rather than the device */
@@ -542,36 +489,32 @@ static const double LEAST_SECONDS = 4e-3;
 
 /* Update the relative speeds of the devices from cost and duration of the last walks. The new
  * value is smoothed (weight 1/2, later 1/8) and limited to 0.9 to 1.1, because costs are estimates
- * and times vary on a busy machine. Changes nothing until
- * the walks of every domain take more than LEAST_SECONDS each. With shares given by the caller,
- * nothing depends on measured times. */
-static int domain_update_speeds(struct nbody *nb, const uint64_t *cost)
+ * and times vary on a busy machine. Changes nothing until the walks of every domain take more than
+ * LEAST_SECONDS each. With shares given by the caller, nothing depends on measured times. */
+static int domain_update_speeds(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    uint64_t *each = calloc(s->n, sizeof *each);
     double mean = 0;
     bool all = true;
-    if (!each)
-        return clerror_set(ENOMEM, "nbody: out of memory on the host");
-    for (cl_uint k = 0; k < s->n && !nb->shares_given; k++)
-        if (s->owner[k].device && s->walk_count[k] &&
-            s->walk_seconds[k] > LEAST_SECONDS * s->walk_count[k])
-            each[k] =
-                double_to_bits(bits_to_double(cost[k]) * s->walk_count[k] / s->walk_seconds[k]);
-    const int status = nbody_domain_reduce_or(nb, each, s->n);
+    for (cl_uint k = 0; k < s->n; k++)
+        s->rate[k] = !nb->shares_given && s->owner[k].device && s->walk_count[k] &&
+                             s->walk_seconds[k] > LEAST_SECONDS * s->walk_count[k]
+                         ? s->cost[k] * s->walk_count[k] / s->walk_seconds[k]
+                         : 0;
+    if (domain_spread_numbers(nb, s->rate) != 0)
+        return -1;
     for (cl_uint k = 0; k < s->n; k++) {
-        all &= bits_to_double(each[k]) > 0;
-        mean += bits_to_double(each[k]) / s->owner[k].fraction / s->n;
+        all &= s->rate[k] > 0;
+        mean += s->rate[k] / s->owner[k].fraction / s->n;
     }
-    for (cl_uint k = 0; status == 0 && all && k < s->n; k++) {
-        const double now = bits_to_double(each[k]) / s->owner[k].fraction / mean;
+    for (cl_uint k = 0; all && k < s->n; k++) {
+        const double now = s->rate[k] / s->owner[k].fraction / mean;
         s->owner[k].speed +=
             (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_domain_balanced(nb) ? 8 : 2);
         s->walk_seconds[k] = 0;
         s->walk_count[k] = 0;
     }
-    free(each);
-    return status;
+    return 0;
 }
 
 /* Return a domain's wanted cost, not normalised, and the sum of those of all lower domains. */
@@ -598,78 +541,65 @@ static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t
     return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
 }
 
-/* Fill the boundaries that fall into this domain with the keys of the bodies there. */
-static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, const uint64_t *cost,
-                                  double all, uint64_t *boundary)
+/* Find the keys of the bodies at the boundaries that fall into this domain. */
+static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double all)
 {
     struct tree *t = p->force.tree;
     const struct domains *s = nb->domain.tree;
-    const double own = bits_to_double(cost[p->domain.index]);
     double before = 0;
-    cl_uint *body = t->boundary_bodies, n = 0, *number = malloc(s->n * sizeof *number);
-    if (!number)
-        return clerror_set(ENOMEM, "nbody: out of memory on the host");
     for (cl_uint k = 0; k < p->domain.index; k++)
-        before += bits_to_double(cost[k]);
-    for (cl_uint k = 1; k < s->n; k++) {
+        before += s->cost[k];
+    for (cl_uint k = 0; k < s->n; k++) {
         const double at = all * domain_target_before(s, k) / domain_target_before(s, s->n);
-        if (at < before || at >= before + own)
-            continue;
-        number[n] = k;
-        body[n++] = domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
+        t->boundary_bodies[k] =
+            k == 0 || at < before || at >= before + s->cost[p->domain.index]
+                ? (cl_uint)-1
+                : domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
     }
-    int status = 0;
-    if (n && clmsync(nb->ctx, p->dev, t->boundary_bodies, CL_MEM_DEVICE) == (cl_event)-1)
-        status = -1;
-    if (n && status == 0)
-        status = nbody_tree_launch_1d(
-            nb, p, TREE_BOUNDARY_KEYS, n,
-            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, n, t->boundary_keys));
-    if (n && status == 0)
-        status = nbody_device_download(nb, p, t->boundary_keys, n * sizeof(cl_ulong));
-    for (cl_uint k = 0; k < n; k++)
-        boundary[number[k]] = ((const cl_ulong *)t->boundary_keys)[k];
-    free(number);
-    return status;
+    if (nbody_domain_upload(nb, p, t->boundary_bodies, s->n * sizeof(cl_uint)) != 0 ||
+        nbody_tree_launch_1d(
+            nb, p, TREE_BOUNDARY_KEYS, s->n,
+            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, s->n, t->boundary_keys)) != 0 ||
+        nbody_device_download(nb, p, t->boundary_keys, s->n * sizeof(cl_ulong)) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (t->boundary_bodies[k] != (cl_uint)-1)
+            s->moved[k] = ((const cl_ulong *)t->boundary_keys)[k];
+    return 0;
 }
 
 /* True if a domain's cost exceeds its target by more than 0.4 %. */
-static bool domains_are_unbalanced(const struct nbody *nb, const uint64_t *cost, double all)
+static bool domains_are_unbalanced(const struct domains *s, double all)
 {
-    const struct domains *s = nb->domain.tree;
     const double most = 1.004;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= bits_to_double(cost[k]) >
-               most * all * domain_target(s, k) / domain_target_before(s, s->n);
+        any |= s->cost[k] > most * all * domain_target(s, k) / domain_target_before(s, s->n);
     return any;
 }
 
 int nbody_domain_balance(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    s->balance_checks++;
-    uint64_t *cost = calloc(2 * s->n, sizeof *cost), *boundary = cost ? cost + s->n : NULL;
     double all = 0;
-    int status =
-        cost ? domain_costs(nb, cost) : clerror_set(ENOMEM, "nbody: out of memory on the host");
-    if (status == 0)
-        status = domain_update_speeds(nb, cost);
-    for (cl_uint k = 0; status == 0 && k < s->n; k++)
-        all += bits_to_double(cost[k]);
-    if (status != 0 || !domains_are_unbalanced(nb, cost, all))
-        return free(cost), status;
-    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        if (p->force.tree && p->force.tree->groups)
-            status = domain_find_boundaries(nb, p, cost, all, boundary);
-    if (status == 0)
-        status = nbody_domain_reduce_or(nb, boundary, s->n);
+    s->balance_checks++;
+    if (domain_costs(nb) != 0 || domain_update_speeds(nb) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        all += s->cost[k];
+    if (!domains_are_unbalanced(s, all))
+        return 0;
+    memset(s->moved, 0, s->n * sizeof *s->moved);
+    EACH_TREE(nb, p)
+    if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
+        return -1;
+    if (domain_spread_numbers(nb, s->moved) != 0)
+        return -1;
     s->boundaries_changed = s->boundaries_moved = true;
     s->sums_since_reset = 0;
-    for (cl_uint k = 1; status == 0 && k < s->n; k++)
-        s->boundary[k] = boundary[k] > s->boundary[k - 1] ? boundary[k] : s->boundary[k - 1];
-    free(cost);
-    return status;
+    for (cl_uint k = 1; k < s->n; k++)
+        s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
+    return 0;
 }
 
 void nbody_domain_forget_cells(struct nbody_device *p)

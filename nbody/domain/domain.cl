@@ -259,14 +259,15 @@ static inline real8 box_union(real8 a, real8 b)
 
 /* Compute the bounding boxes of `groups` groups from `first` on, MERGED groups a work-group. A
  * merged box {lo, least |a|, hi, -} covers its groups. It is left empty if it is more than
- * MERGE_RATIO times as long as the smallest group's box, if a group had more than split_above
- * interactions in the last sum, or if let_export flagged it. Each of its groups then has a box of
- * its own, with its number from `first` on, after the merged boxes: nsingle[counter] of them, in
- * any order. */
+ * MERGE_RATIO times as long as the smallest group's box, if a group was deferred or had more than
+ * split_above interactions in the last sum, or if let_export flagged it. Each of its groups then
+ * has a box of its own, with its number from `first` on, after the merged boxes: nsingle[counter]
+ * of them, in any order. Boxes beyond `room` are dropped; the host repeats the kernel then. */
 kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const real *a_old_sorted,
                                        uint n, uint first, uint groups, uint to, global real8 *box,
-                                       uint counter, global uint *nsingle, global const uint4 *info,
-                                       uint split_above, global const uint *split_groups)
+                                       uint room, uint counter, global uint *nsingle,
+                                       global const uint4 *info, uint split_above,
+                                       global const uint *split_groups)
 {
     local real8 found[GROUP_1D];
     const uint lid = get_local_id(0), each = GROUP_1D / MERGED, own = lid / each;
@@ -289,8 +290,8 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     bool split = split_groups[get_group_id(0)];
     all = empty;
     for (uint i = 0; i < some; i++) {
-        const uint met = info[first + k + i].x + info[first + k + i].y;
-        split |= met == 0 || met > split_above;
+        const uint4 last = info[first + k + i];
+        split |= last.w != 0 || last.x + last.y > split_above;
         all = box_union(all, found[i * each]);
         least = fmin(least, box_longest_side(found[i * each]));
     }
@@ -298,9 +299,10 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     box[to + get_group_id(0)] = split ? empty : all;
     if (!split)
         return;
-    const uint at = to + get_num_groups(0) + atomic_add(&nsingle[counter], some);
-    for (uint i = 0; i < some; i++)
-        box[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, k + i);
+    const uint at = atomic_add(&nsingle[counter], some);
+    for (uint i = 0; i < some && at + i < room; i++)
+        box[to + get_num_groups(0) + at + i] =
+            (real8)(found[i * each].s0123, found[i * each].s456, k + i);
 }
 
 /* Mark merged boxes whose groups had too many interactions. */
@@ -390,10 +392,10 @@ kernel void import_nodes(global const real *cells, uint first, uint count, uint 
 
 /* Import packed bodies to body[to] and following, and set the links of their leaves; cells: number
  * of the first cell imported from the domain. */
-kernel void import_bodies(global const real *bodies, uint first, uint count, uint to, uint cells,
+kernel void import_bodies(global const real *bodies, uint count, uint to, uint cells,
                           global real4 *body, global int2 *link)
 {
-    global const real *from = bodies + (first + get_global_id(0)) * PACKED_BODY;
+    global const real *from = bodies + get_global_id(0) * PACKED_BODY;
     if (get_global_id(0) >= count)
         return;
     const uint packed = REAL_TO_UINT(from[4]), leaf = imported_cell(packed & ~PACKED, cells);
@@ -432,14 +434,15 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. counts[off]: set if the root cell differs
- * from the previous sum's, which let_export used. */
+ * their other children have moments. One work-group. counts[off]: set if let_export used a
+ * different root cell: the previous sum's was `unknown`, or differs. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,
                                                global const uint *top_begin, global int2 *link,
                                                global real4 *com, global multipole *multipoles,
-                                               global real2 *size, global uint *counts, uint off)
+                                               global real2 *size, global uint *counts, uint off,
+                                               uint unknown)
 {
     const real4 was = com[0];
     const real was_square = cell_second_trace(&multipoles[0]);
@@ -463,35 +466,43 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
     if (get_local_id(0) == 0)
-        counts[off] = !root_is_similar(was, com[0], was_square, cell_second_trace(&multipoles[0]));
+        counts[off] =
+            !geometric && (unknown || !root_is_similar(was, com[0], was_square,
+                                                       cell_second_trace(&multipoles[0])));
 }
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */
 
-static inline void store_sum(real4 a, size_t row, uint rows, global real *plane, global real *a_old)
+/* Store a force {a, |a|} of a row in planes of `rows` numbers and in a_old[]; or a potential,
+ * a.x. */
+static inline void store_sum(real4 a, size_t row, uint rows, uint potentials, global real *plane,
+                             global real *a_old)
 {
-    a_old[row] = a.w;
     plane[row] = a.x;
+    if (potentials)
+        return;
+    a_old[row] = a.w;
     plane[rows + row] = a.y;
     plane[2 * (size_t)rows + row] = a.z;
 }
 
-/* forces_sorted[begin + k] = {a, |a|} of row order[k]: store it in planes of `rows` numbers if the
- * row is this device's, otherwise in its slot. Resets the deferred groups and the schedule. */
+/* forces_sorted[begin + k] is the sum of row order[k]: store it if the row is this device's,
+ * otherwise in its slot. Resets the deferred groups and the schedule. */
 kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
-                          uint begin, uint rows, global real *plane, global real *a_old,
-                          global real4 *return_buffer, global uint *deferred, global const int *bad)
+                          uint begin, uint rows, uint potentials, global real *plane,
+                          global real *a_old, global real4 *return_buffer, global uint *deferred,
+                          global const int *bad)
 {
     const size_t k = get_global_id(0);
     if (k == 0)
         deferred[0] = deferred[1] = deferred[2] = 0;
-    if (k >= n || *bad < 0)
+    if (k >= n || (*bad < 0 && !potentials))
         return;
     const uint row = order[k];
     if (row & MOVED)
         return_buffer[row & ~MOVED] = forces_sorted[begin + k];
     else
-        store_sum(forces_sorted[begin + k], row, rows, plane, a_old);
+        store_sum(forces_sorted[begin + k], row, rows, potentials, plane, a_old);
 }
 
 /* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
@@ -507,44 +518,19 @@ kernel void mark_late(uint from, uint n, global const uint *send_row, uint rows,
         plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
 }
 
-/* Store the forces that returned to `n` slots from `from` on. */
+/* Store the sums that returned to `n` slots from `from` on. */
 kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
-                           global const uint *send_row, uint rows, global real *plane,
-                           global real *a_old, global const int *bad)
+                           global const uint *send_row, uint rows, uint potentials,
+                           global real *plane, global real *a_old, global const int *bad)
 {
     const size_t k = get_global_id(0);
-    if (k < n && *bad >= 0)
-        store_sum(return_buffer[from + k], send_row[from + k], rows, plane, a_old);
-}
-
-/* As return_forces, for potentials, which are forces_sorted[].x. */
-kernel void return_potentials(global const real4 *forces_sorted, uint n, global const uint *order,
-                              uint begin, global real *plane, global real4 *return_buffer,
-                              global uint *deferred)
-{
-    const size_t k = get_global_id(0);
-    if (k == 0)
-        deferred[0] = deferred[1] = deferred[2] = 0;
-    if (k >= n)
-        return;
-    const uint row = order[k];
-    if (row & MOVED)
-        return_buffer[row & ~MOVED] = forces_sorted[begin + k];
-    else
-        plane[row] = forces_sorted[begin + k].x;
-}
-
-kernel void receive_potentials(global const real4 *return_buffer, uint from, uint n,
-                               global const uint *send_row, global real *plane)
-{
-    const size_t k = get_global_id(0);
-    if (k < n)
-        plane[send_row[from + k]] = return_buffer[from + k].x;
+    if (k < n && (*bad >= 0 || potentials))
+        store_sum(return_buffer[from + k], send_row[from + k], rows, potentials, plane, a_old);
 }
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */
 
-/* Compute the keys of the bodies at new boundaries. */
+/* Compute the keys of the bodies at new boundaries; which[k]: NONE for a boundary elsewhere. */
 kernel GROUP_OF_ITEMS void boundary_keys(global const real4 *body, uint begin,
                                          global const real4 *cube, global const uint *which, uint n,
                                          global ulong *key)
@@ -552,6 +538,6 @@ kernel GROUP_OF_ITEMS void boundary_keys(global const real4 *body, uint begin,
     local struct curve c;
     const uint k = get_global_id(0);
     curve_load(&c);
-    if (k < n)
+    if (k < n && which[k] != NONE)
         key[k] = curve_key(&c, body[begin + which[k]], *cube, 0);
 }

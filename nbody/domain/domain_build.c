@@ -10,8 +10,7 @@
  *   return      forces to the devices that own the bodies
  *
  * After each phase whose output other domains need, the host downloads it and exchanges it with all
- * ranks. If its size is unknown, the previous size plus a margin is sent with the exact count, and
- * the remainder follows.
+ * ranks: first the counts, then exactly the bytes that they tell.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -23,15 +22,16 @@ enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 /* ---- Root cube and boundaries. --------------------------------------------------------------- */
 
-static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
+static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
+    (void)none;
     struct tree *t = p->force.tree;
     const cl_uint first = 0, end = (cl_uint)p->count;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
                           ARGS(p->posm, first, end, t->box_part)) != 0)
         return -1;
-    *ev = clmsync(nb->ctx, p->dev, t->box_part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
-    if (*ev == (cl_event)-1)
+    if (nbody_domain_download(nb, p, t->box_part, clsizeofmem(t->box_part), IN_ORDER,
+                              &nb->domain.tree->ev[p->domain.index].box) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -81,18 +81,22 @@ static void root_cube_host(const struct nbody *nb, const struct corners *all, do
     cube[3] = root_cube_side_host(nb, extent);
 }
 
-/* Reduce the downloaded bounding boxes of all ranks to the root cube. */
+/* Reduce the bounding boxes of all ranks to the root cube, once they are downloaded. */
 static int domain_root_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     EACH_TREE(nb, p)
-    for (size_t k = 0; k < p->force.tree->box_groups; k++) {
-        struct corners some;
-        for (size_t c = 0; c < 3; c++) {
-            some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
-            some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
+    {
+        if (nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].box) != 0)
+            return -1;
+        for (size_t k = 0; k < p->force.tree->box_groups; k++) {
+            struct corners some;
+            for (size_t c = 0; c < 3; c++) {
+                some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
+                some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
+            }
+            join_bounding_boxes(&all, &some, NULL);
         }
-        join_bounding_boxes(&all, &some, NULL);
     }
     if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0)
         return -1;
@@ -117,20 +121,10 @@ static int domain_set_cube(struct nbody *nb, const double cube[4])
 static int domain_find_cube(struct nbody *nb)
 {
     double cube[4];
-    cl_event *ev = calloc(nb->ndev, sizeof *ev);
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
     EACH_TREE(nb, p)
-    if (status == 0)
-        status = domain_launch_box(nb, p, &ev[p - nb->device]);
-    EACH_TREE(nb, p)
-    if (status == 0)
-        status = nbody_domain_wait_event(nb, p, ev[p - nb->device]);
-    free(ev);
-    if (status != 0)
+    if (domain_launch_box(nb, p, 0) != 0)
         return -1;
-    if (domain_root_cube(nb, cube) != 0)
-        return -1;
-    return domain_set_cube(nb, cube);
+    return domain_root_cube(nb, cube) == 0 ? domain_set_cube(nb, cube) : -1;
 }
 
 int nbody_domain_measure_cube(struct nbody *nb)
@@ -191,8 +185,9 @@ static int domain_sample_boundaries(struct nbody *nb, double side)
             0)
             return -1;
     }
-    const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
-    if (nbody_domain_gather(nb, &g, 1, NULL) != 0 || domain_boundaries_from_samples(nb) != 0)
+    if (nbody_domain_gather(nb, s->samples, TREE_SAMPLES * sizeof *s->samples, IN_ORDER, NULL) !=
+            0 ||
+        domain_boundaries_from_samples(nb) != 0)
         return -1;
     s->boundaries_known = true;
     s->side = side;
@@ -261,114 +256,46 @@ static cl_uint migrants_in_all(const struct domains *s, cl_uint from)
     return s->slot_begin[from * (s->n + 1) + s->n];
 }
 
-/* List transfers between all pairs: `bytes` per slot of the migrating bodies, except the first
- * sent_early[] of each domain. back: of all migrated bodies, in the opposite direction, for
- * returning forces. Return the number of transfers. */
-static size_t migrants_list_transfers(const struct domains *s, void *block, size_t bytes, bool back,
-                                      struct transfer *all)
-{
-    size_t n = 0;
-    for (cl_uint from = 0; from < s->n; from++)
-        for (cl_uint to = 0; to < s->n; to++) {
-            size_t slot, count = migrants(s, from, to, &slot);
-            const size_t begin = from * s->slot_capacity + (back ? 0 : s->sent_early[from]),
-                         end = slot + count;
-            slot = slot > begin ? slot : begin;
-            if (from != to && end > slot)
-                all[n++] = (struct transfer){back ? to : from,
-                                             back ? from : to,
-                                             (char *)block + slot * bytes,
-                                             (end - slot) * bytes,
-                                             false,
-                                             NULL};
-        }
-    return n;
-}
-
-static int migrate_exchange_rest(struct nbody *nb)
+/* List transfers between all pairs: `bytes` per slot of the migrating bodies; back: in the opposite
+ * direction, for returning forces. */
+static void migrants_add_transfers(struct nbody *nb, void *block, size_t bytes, bool back,
+                                   enum download when)
 {
     const struct domains *s = nb->domain.tree;
-    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
-    if (!all)
-        return clerror_set(ENOMEM, "nbody: out of memory on the host");
-    const size_t n = migrants_list_transfers(s, s->send_buffer, 8 * nb->real, false, all);
-    const int status = n ? nbody_domain_exchange_transfers(nb, all, n) : 0;
-    free(all);
-    return status;
-}
-
-static int domain_check_box(struct nbody *nb, struct nbody_device *p, cl_uint none)
-{
-    cl_event ev;
-    (void)none;
-    return domain_launch_box(nb, p, &ev);
-}
-
-/* Exchange the migration counts; with two domains, send the first sent_early[] bodies along.
- * Meanwhile the devices compute the bounding box if the cube is predicted. Within one rank, copies
- * use side queues: on the main queue the download of the counts would wait for the packed bodies
- * on NVIDIA's driver. */
-static int migrate_exchange_counts(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    const size_t body = 8 * nb->real;
-    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
-    const bool side_queue = world_size(nb->world) == 1;
-    struct transfer all[2];
-    size_t n = 0;
-    EACH_TREE(nb, p)
-    if (side_queue &&
-        nbody_domain_begin_download(nb, p, &s->counts[p->domain.index * s->counts_each],
-                                    counts.each, true, &s->ev_counts[p->domain.index]) != 0)
-        return -1;
-    for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
-        struct transfer *c = &all[n];
-        if (s->sent_early[from] == 0)
-            continue;
-        *c = (struct transfer){from,
-                               1 - from,
-                               (char *)s->send_buffer + from * s->slot_capacity * body,
-                               s->sent_early[from] * body,
-                               side_queue,
-                               NULL};
-        if (side_queue && nbody_domain_begin_download(nb, s->owner[from].device, c->at, c->bytes,
-                                                      false, &c->ev_download) != 0)
-            return -1;
-        n++;
+    EACH_PAIR(s, from, to)
+    {
+        size_t slot;
+        const size_t count = migrants(s, from, to, &slot);
+        nbody_domain_add(nb, back ? to : from, back ? from : to, (char *)block + slot * bytes,
+                         count * bytes, when, NULL);
     }
-    if (nbody_domain_exchange(nb, &counts, !side_queue, all, n,
-                              s->cube_predicted ? domain_check_box : NULL) != 0)
-        return -1;
-    EACH_TREE(nb, p)
-    if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->domain.index]) != 0)
-        return -1;
-    for (cl_uint from = 0; from < s->n; from++)
-        memcpy(&s->slot_begin[from * (s->n + 1)], &s->counts[from * s->counts_each],
-               (s->n + 1) * sizeof *s->slot_begin);
-    return 0;
 }
 
-/* Exchange the remaining bodies; grow the buffers first if they do not fit. */
+/* Exchange the migration counts, then the bodies. Meanwhile the devices compute the bounding box if
+ * the cube is predicted; the copies use side queues, so that they do not wait for it. Grow the
+ * buffers first if the bodies do not fit. */
 static int migrate_exchange(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
+    enum download when = READY;
     size_t most = 0;
-    for (cl_uint k = 0; k < s->n; k++)
+    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, BESIDE,
+                            s->cube_predicted ? domain_launch_box : NULL) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++) {
+        memcpy(&s->slot_begin[k * (s->n + 1)], &s->counts[k * s->counts_each],
+               (s->n + 1) * sizeof *s->slot_begin);
         most = migrants_in_all(s, k) > most ? migrants_in_all(s, k) : most;
+    }
     if (most > s->slot_capacity) {
+        when = IN_ORDER;
         if (nbody_domain_reserve(nb, most + most / 4) != 0)
             return -1;
-        memset(s->sent_early, 0, s->n * sizeof *s->sent_early);
         if (nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
             return -1;
     }
-    if (migrate_exchange_rest(nb) != 0)
-        return -1;
-    for (cl_uint k = 0; s->n == 2 && k < s->n; k++) {
-        const size_t all = migrants_in_all(s, k), next = all + all / 16 + 64;
-        s->sent_early[k] = (cl_uint)(next < s->slot_capacity ? next : s->slot_capacity);
-    }
-    return 0;
+    migrants_add_transfers(nb, s->send_buffer, 8 * nb->real, false, when);
+    return nbody_domain_exchange(nb, NULL);
 }
 
 /* Insert the migrated rows into the domain's keys: rows from lower-numbered devices precede the
@@ -424,7 +351,7 @@ static int migrate_bodies(struct nbody *nb)
     if (nbody_device_threads_all(nb, migrate_start, s->boundaries_moved) != 0)
         return -1;
     s->boundaries_moved = false;
-    if (migrate_exchange_counts(nb) != 0 || migrate_exchange(nb) != 0)
+    if (migrate_exchange(nb) != 0)
         return -1;
     memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
     for (cl_uint to = 0; to < s->n; to++) {
@@ -584,8 +511,10 @@ static int domain_sort_all(struct nbody *nb)
     }
     if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
         return -1;
-    const struct gathered g = {s->edge, nbody_domain_edge_bytes(nb)};
-    return nbody_domain_gather(nb, &g, 1, domain_count_early) == 0 ? domain_check_cube(nb) : -1;
+    if (nbody_domain_gather(nb, s->edge, nbody_domain_edge_bytes(nb), IN_ORDER,
+                            domain_count_early) != 0)
+        return -1;
+    return domain_check_cube(nb);
 }
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
@@ -616,22 +545,21 @@ static cl_uint domain_number_top_cells(const struct domains *s, cl_uint all_leve
     return top_begin[all_levels * s->n] = all;
 }
 
-/* Pack the domain's top cells. Within one rank the download is enqueued at once, because export
- * walks may follow on the main queue. */
+static size_t toptree_bytes(const struct nbody *nb)
+{
+    return (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
+}
+
 static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
                              ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
                                   t->link, t->com, t->multipoles, t->size, t->body, p->domain.index,
                                   s->n, t->top_begin, t->place, s->toptree)) != 0)
         return -1;
-    return world_size(nb->world) > 1
-               ? 0
-               : nbody_domain_begin_download(nb, p, (char *)s->toptree + p->domain.index * bytes,
-                                             bytes, true, &s->ev_toptree[p->domain.index]);
+    return clflush(nb->ctx, p->dev, 0);
 }
 
 static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
@@ -664,23 +592,32 @@ static bool any_shared_node(const struct nbody *nb, cl_uint level)
     return any;
 }
 
-/* Upload the other domains' top cells. side_queue: concurrently with the walks; ev_toptree is the
- * event of the last upload. */
-static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_queue)
+/* Enqueue the downloads of the top cells, before the walks. */
+static int toptree_begin(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint own = p->domain.index;
-    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
-    int status = 0;
-    for (cl_uint k = 0; k < s->n; k++)
-        if (status == 0 && k != own)
-            status = side_queue
-                         ? nbody_domain_upload_side_queue(nb, p, (char *)s->toptree + k * bytes,
-                                                          bytes, &s->ev_toptree[own])
-                         : nbody_domain_upload(nb, p, (char *)s->toptree + k * bytes, bytes);
-    if (status != 0)
-        return -1;
-    return clflush(nb->ctx, p->dev, 0);
+    EACH_TREE(nb, p)
+    {
+        const cl_uint own = p->domain.index;
+        if (nbody_domain_download(nb, p, (char *)s->toptree + own * toptree_bytes(nb),
+                                  toptree_bytes(nb), BESIDE, &s->ev[own].toptree) != 0 ||
+            clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Exchange the top cells while the export walks run. */
+static int toptree_exchange(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    for (cl_uint k = 0; k < s->n; k++) {
+        char *const at = (char *)s->toptree + k * toptree_bytes(nb);
+        nbody_domain_add(nb, k, TO_HOSTS, at, toptree_bytes(nb), BESIDE, &s->ev[k].toptree);
+        for (cl_uint to = 0; to < s->n; to++)
+            nbody_domain_add(nb, k, to, at, toptree_bytes(nb), BESIDE, NULL);
+    }
+    return nbody_domain_exchange(nb, NULL);
 }
 
 /* Import the top cells of all domains, then compute the moments of shared nodes from the deepest
@@ -690,21 +627,20 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const size_t each = (size_t)domain_levels(nb) * TREE_TOP_CELLS;
-    if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[p->domain.index]) != 0
-                       : toptree_upload(nb, p, false) != 0)
+    if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         if (nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
             return -1;
     cl_uint deepest = domain_levels(nb);
-    const cl_uint off = nbody_let_stale_index(nb, p->domain.index);
+    const cl_uint off = nbody_let_stale_index(nb, p->domain.index), unknown = !p->domain.root_known;
     while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
     p->domain.root_known = true;
     return nbody_tree_launch(
         nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
         ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
-             s->n, t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts, off));
+             s->n, t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts, off, unknown));
 }
 
 /* Unpack the halo and count the domain's cells of n levels. */
@@ -732,47 +668,20 @@ static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint 
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* True if the export walks can start before the top tree is complete, using the root cell of the
- * previous sum. */
-static bool domain_root_is_known(const struct nbody *nb, bool geometric)
-{
-    bool all = world_size(nb->world) == 1;
-    EACH_TREE(nb, p)
-    all &= p->domain.root_known || geometric;
-    return all;
-}
-
-/* Exchange the top cells among one rank's devices, concurrently with the export walks. */
-static int toptree_exchange(struct nbody *nb)
-{
-    EACH_TREE(nb, p)
-    if (nbody_domain_wait_event(nb, p, nb->domain.tree->ev_toptree[p->domain.index]) != 0)
-        return -1;
-    EACH_TREE(nb, p)
-    if (toptree_upload(nb, p, true) != 0)
-        return -1;
-    return 0;
-}
-
 /* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
 static int domain_build_cells(struct nbody *nb, bool geometric)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint n = domain_levels(nb);
-    s->walks_begun = false;
-    if (nbody_device_threads_all(nb, domain_count_cells, n) != 0)
+    if (nbody_device_threads_all(nb, domain_count_cells, domain_levels(nb)) != 0)
         return -1;
-    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
-    if (nbody_domain_gather(nb, &counts, 1, domain_start_boxes) != 0)
+    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, IN_ORDER,
+                            domain_start_boxes) != 0)
         return -1;
     if (nbody_device_threads_all(nb, domain_write_cells, geometric) != 0)
         return -1;
-    const struct gathered toptree[] = {
-        {s->toptree, (size_t)n * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb)}, counts};
-    if (domain_root_is_known(nb, geometric)) {
-        if (nbody_let_begin(nb, geometric) != 0 || toptree_exchange(nb) != 0)
-            return -1;
-    } else if (nbody_let_exchange_boxes(nb, toptree, COUNT_OF(toptree)) != 0)
+    if (nbody_let_exchange_boxes(nb) != 0 || toptree_begin(nb) != 0)
+        return -1;
+    if (nbody_let_walk(nb, geometric) != 0 || toptree_exchange(nb) != 0)
         return -1;
     bool key_overflow = false;
     for (cl_uint k = 0; k < s->n; k++)
@@ -790,12 +699,10 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     struct domains *s = nb->domain.tree;
     int status = 1;
     s->sum = sum;
+    nbody_domain_clear_list(s);
     EACH_TREE(nb, p)
-    {
-        s->ev_upload[p->domain.index] = NULL; /* may be left from a cancelled sum */
-        if (nbody_tree_begin_walks(nb, p) != 0)
-            return -1;
-    }
+    if (nbody_tree_begin_walks(nb, p) != 0)
+        return -1;
     while (status == 1) {
         s->cube_predicted = s->cube_known;
         if (!s->cube_predicted && domain_find_cube(nb) != 0)
@@ -813,36 +720,29 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     return nbody_let_find(nb, geometric, toptree_join);
 }
 
-/* Store the forces of the device's own rows, and put the forces of migrated rows into their slots.
- */
+/* Store the sums of the device's own rows, and put the sums of migrated rows into their slots. */
 static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint rows = (cl_uint)p->rows;
+    const cl_uint rows = (cl_uint)p->rows, potentials = sum != FORCES;
     nbody_tree_scattered(p);
-    return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
-                                           p->force.partial, t->a_old, s->return_buffer,
-                                           t->deferred, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
-                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin,
-                                           p->force.phi, s->return_buffer, t->deferred));
+    return nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
+                                ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
+                                     potentials, potentials ? p->force.phi : p->force.partial,
+                                     t->a_old, s->return_buffer, t->deferred, p->bad));
 }
 
-/* Store the returned forces of the device's migrated rows. */
+/* Store the returned sums of the device's migrated rows. */
 static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
     const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
-                  n = migrants_in_all(s, p->domain.index);
-    return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, rows,
-                                           p->force.partial, p->force.tree->a_old, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, p->force.phi));
+                  n = migrants_in_all(s, p->domain.index), potentials = sum != FORCES;
+    return nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                ARGS(s->return_buffer, from, n, s->send_row, rows, potentials,
+                                     potentials ? p->force.phi : p->force.partial,
+                                     p->force.tree->a_old, p->bad));
 }
 
 /* Mark the rows whose forces return late. */
@@ -861,18 +761,12 @@ int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
     EACH_TREE(nb, p)
     if (return_launch(nb, p, sum) != 0)
         return -1;
-    s->nreturns = migrants_list_transfers(s, s->return_buffer, 4 * nb->real, true, s->returns);
-    s->late_returns =
-        nb->force.index >= 0 && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
-    if (world_size(nb->world) > 1) {
-        if (nbody_domain_exchange_transfers(nb, s->returns, s->nreturns) != 0)
-            return -1;
-    } else {
-        if (nbody_domain_begin_return(nb, s->returns, s->nreturns) != 0)
-            return -1;
-        if (!s->late_returns && nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
-            return -1;
-    }
+    migrants_add_transfers(nb, s->return_buffer, 4 * nb->real, true, BESIDE);
+    s->late_returns = nb->force.index >= 0 && sum == FORCES && nb->integrator->late;
+    if (nbody_domain_begin_return(nb) != 0)
+        return -1;
+    if (!s->late_returns && nbody_domain_end_return(nb) != 0)
+        return -1;
     EACH_TREE(nb, p)
     if ((s->late_returns ? return_launch_mark_late(nb, p) : return_launch_receive(nb, p, sum)) != 0)
         return -1;
@@ -886,7 +780,7 @@ int nbody_domain_update_late(struct nbody *nb, const struct update *all)
     if (!s || !s->late_returns)
         return 0;
     s->late_returns = false;
-    if (nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
+    if (nbody_domain_end_return(nb) != 0)
         return -1;
     EACH_TREE(nb, p)
     {

@@ -163,16 +163,14 @@ static inline real strictest_criterion(const struct tree *t, real8 around, real 
  * merged boxes and, first because they may take long, all single groups. Neighbouring boxes open
  * nearly the same cells, so the first launch finds most of the export. A box with more than `limit`
  * interactions is flagged (limit 0: never); the groups of a flagged merged box must walk one by
- * one. Counters begin at counts[to], flags at flags[flags_to]: numbers of groups, and FLAGS entries
- * later numbers of merged boxes. */
+ * one. Counters begin at counts[to]. flags: FLAGS numbers of groups, then of merged boxes. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     global const real4 *body, global const int2 *link, global const uint *child_begin,
     global const real4 *com, global const multipole *multipoles, global const real2 *size,
     global const uint2 *span, global const uint *own, global const real8 *box, uint first,
     uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
-    global uint *mark, global uint *place, global uint *counts, uint to, uint cells_to,
-    uint cells_room, uint bodies_to, uint bodies_room, global real *cells, global real *bodies,
-    global uint *flags, uint flags_to)
+    global uint *mark, global uint *place, global uint *counts, uint to, uint cells_room,
+    uint bodies_room, global real *cells, global real *bodies, global uint *flags)
 {
     local struct box_walk w;
     const uint lid = get_local_id(0);
@@ -181,14 +179,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     const uint number = is_merged ? 2 * (id - single) + odd : merged + id;
     const real8 around = box[first + number];
     const struct tree t = {body, link, com, multipoles, size};
-    const struct let_output f = {counts + to,
-                                 mark,
-                                 place,
-                                 stamp,
-                                 cells_room,
-                                 bodies_room,
-                                 cells + cells_to * (size_t)PACKED_CELL,
-                                 bodies + bodies_to * (size_t)PACKED_BODY};
+    const struct let_output f = {counts + to, mark,        place, stamp,
+                                 cells_room,  bodies_room, cells, bodies};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4)
         return; /* empty */
@@ -218,7 +210,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
         WALK_BARRIER();
     }
     if (lid == 0 && w.flag < FLAGS)
-        flags[flags_to + (is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
+        flags[(is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
 }
 
 /* Own number of a packed parent or leaf; cells: of the export. first_top[level]: number in the top
@@ -239,24 +231,22 @@ static inline uint let_own_number(uint packed, global const real *cells,
 /* Restore mark[] and place[] of an export before a later launch adds to it: exports to further
  * domains have used both arrays. Counters {cells, bodies} begin at counts[to]. All exports are
  * packed. */
-kernel void let_resume(global const uint *counts, uint to, uint cells_to, uint cells_room,
-                       uint bodies_to, uint bodies_room, global const real *cells,
-                       global const real *bodies, global const uint *top_begin, uint domain,
-                       uint domains, global const uint2 *span, uint stamp, global uint *mark,
-                       global uint *place)
+kernel void let_resume(global const uint *counts, uint to, uint cells_room, uint bodies_room,
+                       global const real *cells, global const real *bodies,
+                       global const uint *top_begin, uint domain, uint domains,
+                       global const uint2 *span, uint stamp, global uint *mark, global uint *place)
 {
-    global const real *all = cells + cells_to * (size_t)PACKED_CELL;
     const uint id = get_global_id(0), items = get_global_size(0);
     for (uint i = id; i < min(counts[to], cells_room); i += items) {
-        const uint4 head = vload4(0, (global const uint *)(all + i * (size_t)PACKED_CELL));
+        const uint4 head = vload4(0, (global const uint *)(cells + i * (size_t)PACKED_CELL));
         place[head.w] = i;
         if (head.x != NONE)
-            mark[let_own_number(head.x, all, top_begin + domain, domains, span)] = stamp;
+            mark[let_own_number(head.x, cells, top_begin + domain, domains, span)] = stamp;
     }
     for (uint i = id; i < min(counts[to + 1], bodies_room); i += items) {
-        const uint leaf = REAL_TO_UINT(bodies[(bodies_to + i) * (size_t)PACKED_BODY + 4]);
+        const uint leaf = REAL_TO_UINT(bodies[i * (size_t)PACKED_BODY + 4]);
         if (leaf != NONE)
-            mark[let_own_number(leaf & ~PACKED, all, top_begin + domain, domains, span)] = stamp;
+            mark[let_own_number(leaf & ~PACKED, cells, top_begin + domain, domains, span)] = stamp;
     }
 }
 
@@ -266,12 +256,11 @@ kernel void let_resume(global const uint *counts, uint to, uint cells_to, uint c
 kernel void let_pack(global const real4 *body, global const int2 *link, global const uint *place,
                      global const real4 *com, global const multipole *multipoles,
                      global const real2 *size, uint rest, global uint *counts, uint to, uint packed,
-                     uint cells_to, uint cells_room, uint bodies_to, uint bodies_room,
-                     global real *cells, global real *bodies)
+                     uint cells_room, uint bodies_room, global real *cells, global real *bodies)
 {
     const uint id = get_global_id(0), items = get_global_size(0);
     for (uint i = (rest ? counts[packed] : 0) + id; i < min(counts[to], cells_room); i += items) {
-        global real *at = cells + (cells_to + i) * (size_t)PACKED_CELL;
+        global real *at = cells + i * (size_t)PACKED_CELL;
         const uint4 head = vload4(0, (global const uint *)at);
         const uint k = head.w;
         if (head.z == 0) /* otherwise packed by an earlier launch */
@@ -280,7 +269,7 @@ kernel void let_pack(global const real4 *body, global const int2 *link, global c
     }
     for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
          i += items) {
-        global real *at = bodies + (bodies_to + i) * (size_t)PACKED_BODY;
+        global real *at = bodies + i * (size_t)PACKED_BODY;
         const uint leaf = REAL_TO_UINT(at[0]), b = REAL_TO_UINT(at[4]);
         if (b & PACKED)
             continue; /* by an earlier launch */

@@ -4,7 +4,7 @@
  *   domain.c           boundaries, load balancing, transfers
  *   domain_build.c     migration, sort, halo, cells, return of forces
  *   let.c              export of cells and bodies to other domains
- *   device_threads.c   one launcher thread per further GPU
+ *   device_threads.c   launches on all GPUs at the same time
  *   domain.cl let.cl   their kernels
  *
  * The order of calls for a sum over several domains:
@@ -45,22 +45,39 @@ struct owner {
     double speed;                /* measured speed relative to the mean */
 };
 
-/* Bytes of a block that domain `from` has and domain `to` receives. Transfers of equal bytes to
- * several domains stand next to each other in a list. */
+/* When a download begins: after the commands of the main queue so far, on this queue or beside it
+ * on a side queue; or at once, as the host has waited for a later command than the kernel that
+ * wrote the bytes. */
+enum download { IN_ORDER, BESIDE, READY };
+
+/* Bytes of a block that domain `from` has and domain `to`, or the hosts of all ranks, receive.
+ * Transfers of the same bytes stand next to each other in a list. */
+#define TO_HOSTS ((cl_uint)-1)
 struct transfer {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool side_queue;      /* upload on a side queue: the user calls nbody_domain_barrier or
-                             nbody_domain_wait_uploads */
+    enum download when;
     cl_event ev_download; /* download that was started before; NULL: none */
+};
+
+/* Cells and bodies that a domain exports to a second one. Both devices and their hosts have the
+ * blocks. */
+enum { CELLS, BODIES, KINDS };
+struct let_export {
+    void *block[KINDS];   /* packed; NULL where neither domain is this rank's */
+    cl_uint room[KINDS];  /* of the block: constant until an export overflows it */
+    cl_uint early[KINDS]; /* number that is downloaded while the second pass of the walks runs */
+    cl_uint sent[KINDS];  /* number that the other domain has */
+    cl_event ev_download[KINDS];
+    void *flag; /* [2][TREE_FLAGS]: groups of the other domain, and its merged boxes */
 };
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
  * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
  * devices at equal offsets of a block, through the host image, and by messages between ranks.
- * Arrays of [domain][other] have n * n entries, [domain][other]{cells, bodies} twice that number.
+ * Arrays of [domain][other] have n * n entries.
  */
 struct domains {
     cl_uint n; /* of them */
@@ -88,6 +105,8 @@ struct domains {
     double walks_began;                           /* start of the running walks; 0: none */
     double *walk_seconds;                         /* accumulated walk time of each domain */
     cl_uint *walk_count;                          /* walks in walk_seconds */
+    double *cost, *rate;                          /* of each domain's walks; cost per second */
+    cl_ulong *moved;                              /* new boundaries */
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
     /* Migration: bodies that lie in another device's domain, and the return of their forces. */
@@ -96,11 +115,7 @@ struct domains {
     void *send_buffer;    /* by slot: body and its |a| of the last sum; valid until the return */
     void *send_row;       /* by slot: row of the body on its device */
     void *return_buffer;  /* by slot: force or potential */
-    cl_uint *sent_early;  /* slots of each domain that are sent before their number is known */
-    struct transfer *returns; /* transfers of return_buffer, nreturns of them */
-    size_t nreturns;
-    cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
-    bool late_returns;   /* rows are updated before their returned forces arrive */
+    bool late_returns;    /* rows are updated before their returned forces arrive */
 
     /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
      * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
@@ -108,38 +123,45 @@ struct domains {
      * the first entries. */
     cl_uint *counts;
     cl_uint counts_each;
-    cl_event *ev_counts; /* of each domain: download of counters */
 
-    void *edge;           /* struct edge of each domain (domain.cl) */
-    void *toptree;        /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
-    cl_event *ev_toptree; /* of each domain: download of its top cells, then the last upload */
-    launch_fn join_toptree;
+    void *edge;    /* struct edge of each domain (domain.cl) */
+    void *toptree; /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
 
     /* Bounding boxes of groups: per domain the merged boxes, then boxes of single groups. */
     void *group_box;
     cl_uint *nsingle;         /* boxes of single groups of each domain */
-    cl_uint *boxes_sent;      /* boxes sent before nsingle is known */
-    cl_event *ev_boxes;       /* of each domain: download of its boxes */
+    cl_uint single_room;      /* room for them in group_box, per domain */
     cl_uint sums_since_reset; /* sums since split_groups was cleared */
 
     /* Locally essential trees. */
-    bool walks_begun; /* by nbody_let_begin */
-    cl_uint *flag;    /* [domain][other][2][TREE_FLAGS]: groups of `other`, and merged boxes */
-    void *split_box;  /* boxes of few bodies of flagged groups */
+    struct let_export *let; /* [domain][other] */
+    void *split_box;        /* boxes of few bodies of flagged groups */
     size_t split_capacity;
-    void *let_cells, *let_bodies; /* packed cells and bodies for other domains */
-    size_t cell_capacity, body_capacity;
-    cl_uint *let_capacity; /* [domain][other]{cells, bodies}: capacity in let_cells, let_bodies */
-    cl_uint *predicted;    /* [domain][other]{cells, bodies}: sent together with the counts */
-    cl_uint *early;        /* [domain][other]{cells, bodies}: downloaded during the export walks */
-    cl_uint *received;     /* [domain][other]{cells, bodies}: valid ones among those sent */
-    cl_event *ev_download; /* [domain][other]{cells, bodies} */
-    cl_event *ev_upload;   /* of each domain: last upload on its side queue */
-    cl_event *ev_packed;   /* of each domain: end of let_pack */
 
+    /* Transfers of the next exchange, and its messages. */
+    struct transfer *list;
+    size_t nlist;
     world_request **send_request, **receive_request;
     size_t nsend, nreceive;
+
+    /* Events of each domain; NULL: none. */
+    struct domain_events {
+        cl_event box;     /* download of bounding boxes of the device's bodies */
+        cl_event boxes;   /* download of the number of boxes of single groups */
+        cl_event toptree; /* download of the top cells */
+        cl_event packed;  /* end of let_pack */
+        cl_event upload;  /* last upload on the side queue */
+        cl_event walks;   /* end of the walks and of the downloads of their forces */
+    } * ev;
 };
+
+/* Loop over all pairs of domains, and over their exports. */
+#define EACH_PAIR(s, from, to)                                                                     \
+    for (cl_uint from = 0; from < (s)->n; from++)                                                  \
+        for (cl_uint to = 0; to < (s)->n; to++)
+#define EACH_EXPORT(s, from, to, kind)                                                             \
+    EACH_PAIR(s, from, to)                                                                         \
+    for (size_t kind = from == to ? KINDS : 0; kind < KINDS; kind++)
 
 /* Allocate the buffers of domain.c; free them. */
 int nbody_domain_allocate_all(struct nbody *nb);
@@ -154,19 +176,34 @@ void nbody_domain_free_block(struct nbody *nb, void *block);
 /* Reallocate the migration buffers for `slots` bodies of each domain. */
 int nbody_domain_reserve(struct nbody *nb, size_t slots);
 
-/* Perform n transfers. Block until the downloads have ended. */
-int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n);
+/* Events belong to the caller of a function that returns them in *ev, which is NULL or an earlier
+ * one. wait_event: block until it is complete, and release it; nothing for NULL. */
+void nbody_domain_forget_event(cl_event *ev);
+int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
 
-/* Enqueue an upload of a block's bytes on the device's main queue, or on a side queue. A command
- * that reads bytes uploaded by a side queue follows nbody_domain_barrier, or is enqueued after *ev
- * is complete. */
+/* Enqueue an upload on the device's main queue, or a download; without bytes, an event at its
+ * place. */
 int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes);
-int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
-                                   size_t bytes, cl_event *ev);
+int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
+                          enum download when, cl_event *ev);
 
-/* Enqueue a download on a side queue; after: it waits for all commands of the main queue. */
-int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
-                                size_t bytes, bool after, cl_event *ev);
+/* Add a transfer to the list of the next exchange, unless it is empty, within a domain, or between
+ * two other ranks. ev: the
+ * event of a download that was begun, which the list takes; NULL, or of a NULL event: none. gather:
+ * each domain's bytes of a block, for the hosts of all ranks. clear_list: forget the transfers of a
+ * cancelled sum. */
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                      enum download when, cl_event *ev);
+void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when);
+void nbody_domain_clear_list(struct domains *s);
+
+/* Collective. Perform the transfers of the list. Block until the downloads have ended. `meanwhile`
+ * (NULL: none) is enqueued on all devices after the downloads and is not waited for. Uploads use
+ * side queues: a command that reads the bytes follows nbody_domain_barrier or
+ * nbody_domain_wait_uploads. gather: add_gather, then exchange. */
+int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
+int nbody_domain_gather(struct nbody *nb, void *block, size_t each, enum download when,
+                        launch_fn meanwhile);
 
 /* Enqueue a barrier: later commands of the main queue wait for all copies on side queues. */
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
@@ -175,43 +212,16 @@ int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
  * it costs less device time and more host time. */
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
 
-/* Return in *ev an event that completes after all commands of the main queue so far. */
-int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
-
-/* A block of which each domain has `each` bytes. */
-struct gathered {
-    void *block;
-    size_t each;
-};
-
-/* Collective. Gather each domain's bytes of n blocks on the hosts of all ranks. Block until the
- * commands enqueued so far have ended. `meanwhile` (NULL: none) is enqueued on all devices after
- * the downloads and is not waited for. */
-int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile);
-
-/* Collective. Gather blocks and perform transfers with a single wait. */
-int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct transfer *transfer, size_t n, launch_fn meanwhile);
-
-/* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
-int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
-
 /* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
  * first of them on this device; -1 for top cells, which have numbers. */
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
                               size_t first, size_t count, cl_uint to);
 
-/* Block until this rank's devices that own domains are idle. */
-int nbody_domain_wait(struct nbody *nb);
-
-/* Return forces in two halves, between which other work may be enqueued. begin: enqueue the
- * downloads after the walks. end: block until the downloads have ended, record the walk time, and
- * enqueue the uploads. */
-int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n);
-int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n);
-
-/* Block until a copy has ended. */
-int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev);
+/* Exchange the list with forces in two halves, between which other work may be enqueued. begin:
+ * enqueue the downloads after the walks. end: block until the downloads have ended, record the walk
+ * time, and enqueue the uploads. */
+int nbody_domain_begin_return(struct nbody *nb);
+int nbody_domain_end_return(struct nbody *nb);
 
 /* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
 static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
@@ -244,7 +254,7 @@ int nbody_domain_measure_cube(struct nbody *nb);
 
 /* ---- device_threads.c ------------------------------------------------------------------------ */
 
-/* Start and end the launcher threads of this rank's further GPUs. */
+/* Start and end the launcher threads, if several devices own domains and all are GPUs. */
 int nbody_device_threads_open(struct nbody *nb);
 void nbody_device_threads_free(struct nbody *nb);
 
@@ -267,20 +277,18 @@ static inline cl_uint nbody_let_stale_index(const struct nbody *nb, cl_uint doma
     return (domain + 1) * nb->domain.tree->counts_each - 1;
 }
 
-/* Enqueue the bounding boxes of a device's groups and clear the export counters. Within one rank
- * the download of the boxes is enqueued, too. */
+/* Enqueue the bounding boxes of a device's groups and the download of their number, and clear the
+ * export counters. */
 int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p);
 
-/* Exchange the boxes of all domains, and gather `with`. Blocks. */
-int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
+/* Collective. Exchange the boxes of all domains. Blocks. */
+int nbody_let_exchange_boxes(struct nbody *nb);
 
-/* Exchange the boxes and enqueue the export walks before the top tree is complete. Valid within one
- * rank whose devices know the root cell of the previous sum (root_known), or with the geometric
- * criterion. */
-int nbody_let_begin(struct nbody *nb, bool geometric);
+/* Enqueue the export walks, with the root cell of the previous sum. */
+int nbody_let_walk(struct nbody *nb, bool geometric);
 
-/* Collective. Export, exchange and import the locally essential trees, after `join`, which imports
- * the top tree. Blocks. */
+/* Collective. Exchange and import the locally essential trees, after the walks and after `join`,
+ * which imports the top tree. Blocks. */
 int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
 int nbody_let_allocate(struct nbody *nb);
 void nbody_let_free(struct nbody *nb);

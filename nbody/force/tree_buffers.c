@@ -10,7 +10,7 @@
  * Forces and cell counts reuse the memory of the keys and of their copies. With domains, arrays
  * have room for the bodies of a domain, and `body` and cells for imports, too. They grow
  * (nbody_tree_reserve_keys, ..._bodies, ..._imports, nbody_tree_grow). Cells then need 8 bytes more
- * each, and the bounding boxes of the groups of all domains 0.6 bytes per body of all. Buffers of
+ * each, and the bounding boxes of the groups of all domains 0.1 bytes per body of all. Buffers of
  * migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */
@@ -75,8 +75,6 @@ static const char *const tree_kernel_name[TREE_KERNELS] = {
     [TREE_RETURN_FORCES] = "return_forces",
     [TREE_MARK_LATE] = "mark_late",
     [TREE_RECEIVE_FORCES] = "receive_forces",
-    [TREE_RETURN_POTENTIALS] = "return_potentials",
-    [TREE_RECEIVE_POTENTIALS] = "receive_potentials",
     [TREE_BOUNDARY_KEYS] = "boundary_keys",
     [TREE_LET_CLEAR] = "let_clear",
     [TREE_LET_EXPORT] = "let_export",
@@ -378,7 +376,7 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
                  work = tree_workspace_bytes(&w);
     const size_t cells = capacity * tree_cell_bytes(nb), room = tree_sorted_room(nb, p),
                  rows = tree_bodies(nb, p) * nb->real + t->key_room * sizeof(cl_uint);
-    const size_t boxes = nb->domain.tree ? nb->n / TREE_GROUP * 9 * nb->real : 0,
+    const size_t boxes = nb->domain.tree ? nb->n / TREE_GROUP * 2 * nb->real : 0,
                  groups = room / TREE_GROUP * 6 * sizeof(cl_uint) + boxes,
                  sorted = room * nb->real + tree_body_room(nb, room) * 4 * nb->real;
     const size_t all = nbody_particles_bytes(nb, p) + nbody_forces_bytes(nb, p) +

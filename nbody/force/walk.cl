@@ -78,7 +78,7 @@ static inline real group_criterion(const struct tree *t, real least, const struc
     const real4 all = t->com[0], e = fmax(fmax(b->lo - all, all - b->hi), C(0));
     const real radius2 = all.w > 0 ? cell_second_trace(&t->multipoles[0]) / all.w : C(0);
     const real d2 = e.x * e.x + e.y * e.y + e.z * e.z + radius2, r2 = d2 + eps2;
-    const real usual = d2 > 0 ? all.w * sqrt(d2) / (r2 * sqrt(r2)) : C(1);
+    const real usual = d2 > 0 ? all.w * sqrt(d2) / (r2 * sqrt(r2)) : C(0);
     const real part = opening * fmax(least, C(0.15) * usual);
     return geometric      ? C(1) / (opening * opening)
            : MOMENTS == 2 ? C(1) / sqrt(part)
