@@ -7,6 +7,8 @@
 
 #include "nbody/engine.h"
 
+enum { MOST_DEVICES = 64 }; /* of a rank */
+
 /* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
  * *same_model over all ranks, false if the ranks' first devices differ; in: all devices of this
  * rank are of one model; info: this rank's first device. */
@@ -17,9 +19,6 @@ int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, boo
  * weight[]: one per device of this rank. Fills first, rows and count of every device, and
  * nb->padded. */
 int nbody_ranks_divide(struct nbody *nb, const double *weight);
-
-/* First row of a rank, at most n; with rank = the number of ranks: n. */
-size_t nbody_ranks_first_row(const struct nbody *nb, int rank);
 
 /* Exchange of positions between host images. receive: post the receives, once nothing reads the
  * other ranks' rows any more. send: send this rank's rows. finish: block until all other rows have
