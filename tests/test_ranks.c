@@ -761,7 +761,8 @@ static int put_nothing(void *arg, size_t offset, const void *bytes, size_t size)
     return 0;
 }
 
-/* Sort, sum, save and return the bodies of slices of equal length. */
+/* Sort, sum, save and return the bodies of slices of equal length, on one device: messages of 16
+ * domains would be as large as the blocks that this test looks for. */
 static int run_in_slices(struct rank_run *r)
 {
     enum { N = 48000, ANY = 3 };
@@ -771,7 +772,7 @@ static int run_in_slices(struct rank_run *r)
     double(*pos)[3] = malloc(count * sizeof *pos), (*vel)[3] = malloc(count * sizeof *vel);
     float sample[ANY][3];
     struct nbody_diagnostics d;
-    CLCONTEXT *cp = open_rank_devices();
+    CLCONTEXT *cp = clcontext_create_from(device, 1);
     const struct nbody_options o = {.ctx = cp,
                                     .world = r->world,
                                     .eps = 0.05,

@@ -29,6 +29,7 @@ struct ranks {
 };
 
 enum {
+    MOST_DEVICES = 64,
     ARRAYS = 3,
     ROUND = 3
 }; /* message tags: index of the array, plus ROUND in the second round */

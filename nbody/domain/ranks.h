@@ -7,8 +7,6 @@
 
 #include "nbody/engine.h"
 
-enum { MOST_DEVICES = 64 }; /* of a rank */
-
 /* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
  * *same_model over all ranks, false if the ranks' first devices differ; in: all devices of this
  * rank are of one model; info: this rank's first device. */

@@ -42,7 +42,7 @@ void nbody_route_free(struct route *r)
 
 /* Copy elements: element place[came + k] of `to` is element order[sent + k] of `from`. A list that
  * is NULL is the identity. */
-struct copy_job {
+struct route_copy {
     const cl_uint *order, *place;
     size_t sent, came, bytes;
     const char *from;
@@ -50,7 +50,8 @@ struct copy_job {
 };
 
 /* With a constant size, memcpy compiles to a load and a store. */
-static inline void copy_elements(const struct copy_job *c, size_t first, size_t end, size_t bytes)
+static inline void route_copy_elements(const struct route_copy *c, size_t first, size_t end,
+                                       size_t bytes)
 {
     for (size_t k = first; k < end; k++) {
         const size_t from = c->order ? c->order[c->sent + k] : c->sent + k,
@@ -59,16 +60,16 @@ static inline void copy_elements(const struct copy_job *c, size_t first, size_t 
     }
 }
 
-static void copy_block(void *job, size_t block, size_t first, size_t end)
+static void route_copy_block(void *job, size_t block, size_t first, size_t end)
 {
-    const struct copy_job *c = job;
+    const struct route_copy *c = job;
     (void)block;
     if (c->bytes == 4)
-        copy_elements(c, first, end, 4);
+        route_copy_elements(c, first, end, 4);
     else if (c->bytes == 8)
-        copy_elements(c, first, end, 8);
+        route_copy_elements(c, first, end, 8);
     else
-        copy_elements(c, first, end, c->bytes);
+        route_copy_elements(c, first, end, c->bytes);
 }
 
 static size_t route_part(const size_t *begin, int rank)
@@ -91,7 +92,7 @@ struct messages {
 };
 
 static int route_run_round(const struct nbody *nb, const struct route *r,
-                           const struct messages *copy, const struct copy_job *all, int to,
+                           const struct messages *copy, const struct route_copy *all, int to,
                            int from)
 {
     const size_t bytes = all->bytes, sent = route_part(r->begin, to),
@@ -101,12 +102,12 @@ static int route_run_round(const struct nbody *nb, const struct route *r,
     world_request *request[2];
     size_t n = 0;
     if (copy->sent)
-        nbody_each_block(sent, copy_block,
-                         &(struct copy_job){.order = r->order,
-                                            .sent = r->begin[to],
-                                            .bytes = bytes,
-                                            .from = all->from,
-                                            .to = copy->sent});
+        nbody_each_block(sent, route_copy_block,
+                         &(struct route_copy){.order = r->order,
+                                              .sent = r->begin[to],
+                                              .bytes = bytes,
+                                              .from = all->from,
+                                              .to = copy->sent});
     if (came)
         request[n++] = world_receive(nb->world, from, TAG_VALUES, in, came * bytes);
     if (sent)
@@ -114,12 +115,12 @@ static int route_run_round(const struct nbody *nb, const struct route *r,
     if (n && world_wait(nb->world, request, n) != 0)
         return -1;
     if (copy->came)
-        nbody_each_block(came, copy_block,
-                         &(struct copy_job){.place = r->place,
-                                            .came = r->came[from],
-                                            .bytes = bytes,
-                                            .from = copy->came,
-                                            .to = all->to});
+        nbody_each_block(came, route_copy_block,
+                         &(struct route_copy){.place = r->place,
+                                              .came = r->came[from],
+                                              .bytes = bytes,
+                                              .from = copy->came,
+                                              .to = all->to});
     return 0;
 }
 
@@ -127,8 +128,8 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
                      void *to)
 {
     const int ranks = world_size(nb->world), rank = world_rank(nb->world);
-    const struct copy_job own = {r->order, r->place, r->begin[rank], r->came[rank], bytes,
-                                 from,     to};
+    const struct route_copy own = {r->order, r->place, r->begin[rank], r->came[rank], bytes,
+                                   from,     to};
     const size_t sent = r->order ? largest_other_part(nb, r->begin) : 0,
                  came = r->place ? largest_other_part(nb, r->came) : 0;
     const struct messages copy = {sent ? malloc(sent * bytes) : NULL,
@@ -137,7 +138,7 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
         (copy.sent || !sent) && (copy.came || !came) ? 0 : route_no_memory(r->begin[ranks]);
     status = world_reduce_status(nb->world, status);
     if (status == 0)
-        nbody_each_block(route_part(r->begin, rank), copy_block, (void *)(uintptr_t)&own);
+        nbody_each_block(route_part(r->begin, rank), route_copy_block, (void *)(uintptr_t)&own);
     for (int s = 1; status == 0 && s < ranks; s++)
         status =
             route_run_round(nb, r, &copy, &own, (rank + s) % ranks, (rank + ranks - s) % ranks);

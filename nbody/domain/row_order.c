@@ -9,7 +9,6 @@
  * ranks and their devices have ascending ranges of rows.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
 #include "nbody/domain/tree_domain.h"
 
 #include "core/parallel_for.h"
@@ -147,8 +146,8 @@ static size_t rows_below(const struct nbody *nb, const struct sorted_rows *s,
 
 /* Find the digit from bit `shift` on in word w of each rank's first key: the largest one below
  * which there are no more rows than the rank's first row. */
-static int find_digit(const struct nbody *nb, const struct sorted_rows *s, cl_uint w, int shift,
-                      uint64_t (*key)[WORDS], uint64_t (*below)[DIGITS])
+static int row_order_find_digit(const struct nbody *nb, const struct sorted_rows *s, cl_uint w,
+                                int shift, uint64_t (*key)[WORDS], uint64_t (*below)[DIGITS])
 {
     const int ranks = world_size(nb->world);
     for (int k = 0; k < ranks; k++)
@@ -170,7 +169,7 @@ static int find_digit(const struct nbody *nb, const struct sorted_rows *s, cl_ui
 }
 
 /* Collective. Find the first of this rank's sorted rows that goes to each rank. */
-static int find_parts(const struct nbody *nb, const struct sorted_rows *s, size_t *begin)
+static int row_order_find_parts(const struct nbody *nb, const struct sorted_rows *s, size_t *begin)
 {
     const size_t ranks = (size_t)world_size(nb->world);
     begin[0] = 0;
@@ -179,7 +178,7 @@ static int find_parts(const struct nbody *nb, const struct sorted_rows *s, size_
     int status = world_reduce_status(nb->world, key && below ? 0 : row_order_no_memory(s->n));
     for (cl_uint w = 0; w <= s->words; w++)
         for (int shift = w < s->words ? 64 : 32; status == 0 && shift > 0;)
-            status = find_digit(nb, s, w, shift -= DIGIT_BITS, key, below);
+            status = row_order_find_digit(nb, s, w, shift -= DIGIT_BITS, key, below);
     for (size_t k = 1; status == 0 && k < ranks; k++) {
         begin[k] = rows_below(nb, s, key[k]);
         begin[k] = begin[k] > begin[k - 1] ? begin[k] : begin[k - 1];
@@ -221,8 +220,9 @@ int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *s, struct rout
     const size_t ranks = (size_t)world_size(nb->world);
     int status = world_reduce_status(nb->world, nbody_route_open(nb, route, s->n));
     if (status == 0 && ranks > 1) {
-        if (find_parts(nb, s, route->begin) != 0 || nbody_route_exchange_counts(nb, route) != 0 ||
-            check_received(nb, route) != 0 || exchange_keys(nb, s, route) != 0)
+        if (row_order_find_parts(nb, s, route->begin) != 0 ||
+            nbody_route_exchange_counts(nb, route) != 0 || check_received(nb, route) != 0 ||
+            exchange_keys(nb, s, route) != 0)
             status = -1;
         if (status == 0) {
             route->place = route->memory[1] = merge_runs(s, ranks, route->came);
@@ -267,39 +267,38 @@ static void free_sorted_rows(struct sorted_rows *s)
     free(s->keys);
 }
 
-/* Merge the runs of this rank's devices: with one rank find the places of their rows, else make
- * them one run. */
-static int merge_devices(const struct nbody *nb, struct sorted_rows *s, cl_uint **place)
+/* Merge the runs of this rank's devices into one. */
+static int merge_devices(const struct nbody *nb, struct sorted_rows *s)
 {
-    size_t runs = 0, begin[MOST_DEVICES + 1] = {0};
+    size_t runs = 0, *begin = calloc(nb->ndev + 1, sizeof *begin);
     EACH_TREE(nb, p)
-    if (p->count) {
+    if (begin && p->count) {
         begin[runs + 1] = begin[runs] + p->count;
         runs++;
     }
-    if (runs < 2)
-        return 0;
-    *place = merge_runs(s, runs, begin);
-    if (!*place || world_size(nb->world) == 1)
-        return *place ? 0 : -1;
-    struct sorted_rows to = {.n = s->n, .words = s->words};
-    const int status = allocate_sorted_rows(&to);
+    if (runs < 2) {
+        const int status = begin ? 0 : row_order_no_memory(s->n);
+        free(begin);
+        return status;
+    }
+    struct sorted_rows to = {.n = s->n, .words = world_size(nb->world) > 1 ? s->words : 0};
+    cl_uint *const place = merge_runs(s, runs, begin);
+    const int status = place ? allocate_sorted_rows(&to) : -1;
     if (status == 0) {
-        nbody_each_block(s->n, place_block, &(struct placing){s, *place, &to});
+        nbody_each_block(s->n, place_block, &(struct placing){s, place, &to});
         free_sorted_rows(s);
         *s = to;
     } else {
         free_sorted_rows(&to);
     }
-    free(*place);
-    *place = NULL;
+    free(begin);
+    free(place);
     return status;
 }
 
 int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
 {
     struct sorted_rows s = {.n = nbody_ranks_own_rows(nb), .words = nb->domain.key_words};
-    cl_uint *place = NULL;
     *route = (struct route){.begin = NULL};
     int status = world_reduce_status(nb->world, allocate_sorted_rows(&s));
     if (status == 0)
@@ -308,14 +307,9 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
     if (status == 0)
         status = nbody_hilbert_sort_own(nb, p, &s);
     if (status == 0)
-        status = merge_devices(nb, &s, &place);
-    if (world_reduce_status(nb->world, status) != 0) {
-        free_sorted_rows(&s);
-        free(place);
-        return -1;
-    }
-    status = nbody_domain_merge_rows(nb, &s, route);
-    if (place)
-        route->place = route->memory[1] = place;
-    return status;
+        status = merge_devices(nb, &s);
+    if (world_reduce_status(nb->world, status) == 0)
+        return nbody_domain_merge_rows(nb, &s, route);
+    free_sorted_rows(&s);
+    return -1;
 }

@@ -5,9 +5,14 @@
  * the curve, these are nearly the same bodies: few bodies migrate for a sum, and rows that are read
  * together lie together. Mixed precision needs consecutive rows that are close in space
  * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
- * Callers do not see the order: all arrays of the interface are in the caller's order. The device
- * of a tree sorts and permutes the rows (force/tree_order.c). With domains each device sorts its
- * own rows, and the hosts merge (domain/row_order.c) and permute. Otherwise the host does both.
+ * Callers do not see the order: all arrays of the interface are in the caller's order.
+ *
+ * The device of a tree of all bodies sorts and permutes the rows (force/tree_order.c). With domains
+ * each device sorts its own rows; otherwise each rank's host does. Then the ranks merge their rows
+ * (domain/row_order.c) and exchange the bodies (domain/route.c).
+ *
+ * A rank knows the bodies of its own rows only. Arrays in the caller's order pass through the ranks
+ * that have ranges of body numbers, and listed bodies are looked up in a table of the list.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
  * SPDX-License-Identifier: MIT
@@ -173,57 +178,44 @@ static int find_row_order(struct nbody *nb, struct route *route)
     return nb->domain.tree ? nbody_domain_sort_rows(nb, route) : sort_by_device(nb, route);
 }
 
-/* Inverse of a permutation. */
-struct inverse {
+/* Numbers of a list that have been seen. */
+struct listed {
     size_t n;
-    const cl_uint *order;
-    cl_uint *place; /* new index of each row */
+    const cl_uint *list;
+    bool *seen;
     atomic_bool missing;
 };
 
-static void inverse_clear_block(void *inverse, size_t block, size_t first, size_t end)
+static void listed_mark_block(void *listed, size_t block, size_t first, size_t end)
 {
-    (void)block;
-    memset(((const struct inverse *)inverse)->place + first, 0xff, (end - first) * sizeof(cl_uint));
-}
-
-static void inverse_fill_block(void *inverse, size_t block, size_t first, size_t end)
-{
-    const struct inverse *v = inverse;
+    const struct listed *l = listed;
     (void)block;
     for (size_t i = first; i < end; i++)
-        if (v->order[i] < v->n)
-            __atomic_store_n(
-                &v->place[v->order[i]], (cl_uint)i,
-                __ATOMIC_RELAXED); /* with a wrong order, two threads may write the same entry */
+        if (l->list[i] < l->n)
+            __atomic_store_n(&l->seen[l->list[i]], true,
+                             __ATOMIC_RELAXED); /* two threads may write the same entry */
 }
 
-static void inverse_check_block(void *inverse, size_t block, size_t first, size_t end)
+static void listed_check_block(void *listed, size_t block, size_t first, size_t end)
 {
-    struct inverse *v = inverse;
+    struct listed *l = listed;
     bool missing = false;
     (void)block;
     for (size_t i = first; i < end; i++)
-        missing |= v->place[i] == (cl_uint)-1;
+        missing |= !l->seen[i];
     if (missing)
-        atomic_store(&v->missing, true);
+        atomic_store(&l->missing, true);
 }
 
-/* Fail with EIO unless `order` contains each row once; place: workspace of n entries. A driver
- * that sorts wrongly would otherwise lose bodies. */
-static int check_permutation(size_t n, const cl_uint *order, cl_uint *place)
+int nbody_is_permutation(size_t n, const cl_uint *list)
 {
-    struct inverse v = {.n = n, .order = order, .place = place};
-    nbody_each_block(n, inverse_clear_block, &v);
-    nbody_each_block(n, inverse_fill_block, &v);
-    nbody_each_block(n, inverse_check_block, &v);
-    return atomic_load(&v.missing)
-               ? clerror_set(
-                     EIO,
-                     "nbody: a device sorted %zu bodies wrongly: the order is not a permutation; "
-                     "the driver may be defective",
-                     n)
-               : 0;
+    struct listed l = {.n = n, .list = list, .seen = calloc(n + 1, sizeof *l.seen)};
+    if (!l.seen)
+        return sort_no_memory(n);
+    nbody_each_block(n, listed_mark_block, &l);
+    nbody_each_block(n, listed_check_block, &l);
+    free(l.seen);
+    return !atomic_load(&l.missing);
 }
 
 /* ---- Permutation. ---------------------------------------------------------------------------- */
@@ -268,18 +260,18 @@ struct permuted {
     char *from, *to;
 };
 
+/* The component `which` of a device's first row. */
+typedef char *own_component(const struct nbody *nb, const struct nbody_device *p, size_t which);
+
 /* Copy one component between devices and the array of this rank's rows. */
-static void copy_component(const struct nbody *nb, bool to_devices, char *rows,
-                           char *(*own)(const struct nbody *nb, const struct nbody_device *p,
-                                        size_t which),
+static void copy_component(const struct nbody *nb, bool to_devices, char *rows, own_component *own,
                            size_t which, size_t step)
 {
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->count)
             continue;
-        char *const at = rows + (p->first - nbody_ranks_own_first(nb)) * nb->real, *const device =
-                                                                                       own(nb, p,
-                                                                                           which);
+        char *const at = rows + (p->first - nbody_ranks_own_first(nb)) * nb->real;
+        char *const device = own(nb, p, which);
         nbody_each_block(p->count, stride_block,
                          &(struct stride_job){.bytes = nb->real,
                                               .from_step = to_devices ? 1 : step,
@@ -289,13 +281,10 @@ static void copy_component(const struct nbody *nb, bool to_devices, char *rows,
     }
 }
 
-/* Permute one component of each row. own(): the component of a device's first row; the next rows
- * follow at distance `step`. */
+/* Permute one component of each row; the numbers of a device's rows follow at distance `step`. */
 static int permute_component(struct nbody *nb, const struct route *route,
                              const struct repartition *d, const struct permuted *rows,
-                             char *(*own)(const struct nbody *nb, const struct nbody_device *p,
-                                          size_t which),
-                             size_t which, size_t step)
+                             own_component *own, size_t which, size_t step)
 {
     if (set_first_rows(nb, d->old_first) != 0)
         return -1;
@@ -384,14 +373,19 @@ int nbody_hilbert_open(struct nbody *nb)
     return nbody_hilbert_sort_rows(nb);
 }
 
-/* Collective. EIO unless each rank's sorted rows are a permutation. */
+/* Collective. EIO unless each rank's sorted rows are a permutation: a driver that sorts wrongly
+ * would otherwise lose bodies. */
 static int check_order(struct nbody *nb, const struct route *route)
 {
     const size_t rows = route->begin[world_size(nb->world)];
-    cl_uint *const place = malloc((rows + 1) * sizeof *place);
-    const int status = place ? check_permutation(rows, route->order, place) : sort_no_memory(rows);
-    free(place);
-    return world_reduce_status(nb->world, status);
+    int status = nbody_is_permutation(rows, route->order);
+    if (status == 0)
+        status = clerror_set(
+            EIO,
+            "nbody: a device sorted %zu bodies wrongly: the order is not a permutation; the "
+            "driver may be defective",
+            rows);
+    return world_reduce_status(nb->world, status < 0 ? -1 : 0);
 }
 
 int nbody_hilbert_sort_rows(struct nbody *nb)
@@ -472,7 +466,7 @@ static size_t find_bucket(const struct finding *f, size_t body)
     return (size_t)((uint64_t)(body - f->low) * f->buckets / f->n);
 }
 
-static void find_block(void *finding, size_t block, size_t first, size_t end)
+static void find_row_block(void *finding, size_t block, size_t first, size_t end)
 {
     const struct finding *f = finding;
     (void)block;
@@ -503,7 +497,9 @@ static void find_fill_buckets(struct finding *f)
 
 int nbody_particles_find(const struct nbody *nb, size_t count, const uint32_t *which, cl_uint *row)
 {
-    if (!nb->particles.sorted || count == 0) {
+    if (count == 0)
+        return 0;
+    if (!nb->particles.sorted) {
         memcpy(row, which, count * sizeof *row);
         return 0;
     }
@@ -524,7 +520,7 @@ int nbody_particles_find(const struct nbody *nb, size_t count, const uint32_t *w
     f.n = high - f.low + 1;
     if (f.begin && f.entry) {
         find_fill_buckets(&f);
-        nbody_each_block(nbody_ranks_own_rows(nb), find_block, &f);
+        nbody_each_block(nbody_ranks_own_rows(nb), find_row_block, &f);
     }
     const int status = f.begin && f.entry ? 0 : sort_no_memory(count);
     free(f.begin);

@@ -129,6 +129,9 @@ double *nbody_particles_rows(const struct nbody *nb, size_t numbers, double *out
  * rank's rows, and free this array. status: -1 if this rank could not fill it. */
 int nbody_particles_return(struct nbody *nb, int status, size_t numbers, double *rows, double *out);
 
+/* Return 1 if list[] has each of 0 .. n - 1 once, 0 if not; -1: out of memory. */
+int nbody_is_permutation(size_t n, const cl_uint *list);
+
 /* Find the rows of `count` bodies: row[k] of body which[k] if it is a row of this rank, else a row
  * of another rank or NO_ROW. ENOMEM. */
 #define NO_ROW UINT32_MAX

@@ -1,5 +1,5 @@
 /* sample.c - positions and velocities of selected bodies, for pictures. The devices select them, so
- * that only these are copied; ranks add up their selections.
+ * that only these are copied; the ranks' selections are joined.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

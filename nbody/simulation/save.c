@@ -465,41 +465,36 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
     return 0;
 }
 
-/* Collective. right: this rank's part of the storage order may belong to a permutation. */
-static int load_check_part(const struct nbody *nb, int status, bool right)
+/* Collective. The storage order, which is at the end, must be a permutation: saved bytes may come
+ * from a file, and the order is used as indices. right: 1 if this rank's part may be one, 0 if not,
+ * -1 after an error. */
+static int load_check_part(const struct nbody *nb, int right)
 {
-    if (status == 0 && !right)
-        status = clerror_set(EINVAL, "nbody_load: the saved order of the bodies is damaged");
-    return world_reduce_status(nb->world, status);
+    if (right == 0)
+        right = clerror_set(EINVAL, "nbody_load: the saved order of the bodies is damaged");
+    return world_reduce_status(nb->world, right < 0 ? -1 : 0);
 }
 
-/* Collective. EINVAL unless the storage order, which is at the end, is a permutation: saved bytes
- * may come from a file, and the order is used as indices. Each rank checks its part, then the
- * numbers of its range of bodies. */
+/* Collective. EINVAL unless the storage order is a permutation. Each rank checks the numbers of its
+ * rows, then, with the numbers of all ranks' rows, its range of bodies. */
 static int load_check_sorting(const struct nbody *nb, const char *end)
 {
     const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
     cl_uint *body = malloc((rows + 1) * sizeof *body);
-    bool *seen = calloc(rows + 1, sizeof *seen), right = true;
     struct route r = {.begin = NULL};
-    int status =
-        body && seen ? 0 : clerror_set(ENOMEM, "nbody_load: out of memory for %zu bodies", rows);
-    if (status == 0)
+    int right = body ? 1 : clerror_set(ENOMEM, "nbody_load: out of memory for %zu bodies", rows);
+    if (body)
         memcpy(body, end - (nb->n - first) * sizeof *body, rows * sizeof *body);
-    for (size_t i = 0; status == 0 && i < rows; i++)
-        right &= body[i] < nb->n;
-    status = load_check_part(nb, status, right);
+    for (size_t i = 0; right > 0 && i < rows; i++)
+        right = body[i] < nb->n;
+    int status = load_check_part(nb, right);
     if (status == 0)
         status = nbody_route_numbers(nb, &r, rows, body, NULL);
-    right = status == 0 && r.came[world_size(nb->world)] == rows;
-    for (size_t i = 0; right && i < rows; i++) {
-        right = !seen[r.place[i]];
-        seen[r.place[i]] = true;
-    }
-    status = load_check_part(nb, status, right);
+    if (status == 0)
+        status = load_check_part(
+            nb, r.came[world_size(nb->world)] == rows ? nbody_is_permutation(rows, r.place) : 0);
     nbody_route_free(&r);
     free(body);
-    free(seen);
     return status;
 }
 
