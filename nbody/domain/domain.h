@@ -95,7 +95,7 @@ int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
 
 /* ---- route.c --------------------------------------------------------------------------------- */
 
-/* Numbers of bodies on their way from this rank's entries, ordered by destination, to the ranks'
+/* Which numbers travel between ranks: this rank's entries, ordered by destination, and its
  * arrivals, ordered by source. Freed by nbody_route_free. */
 struct route {
     size_t *begin, *came; /* [ranks + 1]: first entry to each rank, first arrival from each */
@@ -150,7 +150,7 @@ struct sorted_rows {
  * sorted rows, or keeps them for the route. Blocks. */
 int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *own, struct route *route);
 
-/* Collective. Likewise, with domains: every device sorts its own rows. */
+/* Collective. As nbody_domain_merge_rows, of rows that each device sorts: with domains. */
 int nbody_domain_sort_rows(struct nbody *nb, struct route *route);
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */

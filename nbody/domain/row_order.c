@@ -202,7 +202,7 @@ static int exchange_keys(const struct nbody *nb, struct sorted_rows *s, const st
     return status;
 }
 
-/* EIO unless this rank receives as many rows as it has: then a device sorted wrongly. */
+/* Collective. EIO if a rank would not receive its number of rows: a device sorted wrongly. */
 static int check_received(const struct nbody *nb, const struct route *route)
 {
     const size_t came = route->came[world_size(nb->world)], rows = nbody_ranks_own_rows(nb);

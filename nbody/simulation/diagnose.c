@@ -97,7 +97,7 @@ static void diagnose_add_device(const struct nbody_device *p, double *sum)
         }
 }
 
-/* Add the sums of this rank's blocks to those of lower ranks. */
+/* Add the sums of this rank's blocks to the sums over lower ranks. */
 static void diagnose_add_rank(void *sum, void *arg)
 {
     const struct nbody *nb = arg;
