@@ -44,11 +44,13 @@ static int repartition_move(struct nbody *nb, const size_t *had, const size_t *g
     const size_t first = nbody_ranks_own_first(nb), count = nbody_ranks_own_rows(nb);
     struct route r = {.begin = NULL};
     int status = nbody_ranks_redivide(nb, get);
-    if (world_reduce_status(nb->world, status) == 0 &&
-        nbody_route_ranges(nb, &r, first, count, NULL) == 0)
+    status = world_reduce_status(nb->world, status);
+    if (status == 0)
+        status = nbody_route_ranges(nb, &r, first, count, NULL);
+    if (status == 0)
+        status = world_reduce_status(nb->world, nbody_ranks_redivide(nb, had));
+    if (status == 0)
         status = nbody_particles_permute(nb, &r, had, get);
-    else
-        status = -1;
     nbody_route_free(&r);
     return status;
 }
