@@ -633,6 +633,32 @@ static void tree_bits_are_reproducible(void **state)
     }
 }
 
+/* Rows that move to the devices of their domains keep their bits. */
+static void tree_repartition_changes_no_bit(void **state)
+{
+    enum { N = 4097, STEPS = 24 };
+    static double x[2][N][3], v[2][N][3];
+    const double shares[64] = {1, 1};
+    bool moved = false;
+    (void)state;
+    if (clgetndev(stddev) == 1 || !all_alike())
+        skip();
+    make_tree_bodies(PLUMMER, N);
+    for (int k = 0; k < 2; k++) {
+        struct nbody_options o = {.eps = 0.01, .accuracy = 0.02, .shape = walks[0]};
+        o.ctx = k ? stddev : NULL;
+        o.shares = k ? shares : NULL;
+        nbody *nb = tree_engine(N, o);
+        works(nbody_step(nb, STEPS));
+        works(nbody_state(nb, x[k], v[k]));
+        moved = k && nb->domain.tree->repartitioned_at > 0;
+        nbody_free(nb);
+    }
+    assert_true(moved);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
+}
+
 /* The groups of a domain interact with the mass of all bodies: every needed export of the other
  * domains has arrived. */
 static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
@@ -1073,7 +1099,8 @@ static void tree_builds_no_direct_sums(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(tree_bits_are_reproducible)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(tree_repartition_changes_no_bit),
+                                         cmocka_unit_test(tree_bits_are_reproducible)};
     struct CMUnitTest tests[] = {
         cmocka_unit_test(tree_curve_is_hilbert),
         cmocka_unit_test(tree_reference_holds_each_body_once),
