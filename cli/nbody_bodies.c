@@ -29,6 +29,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* ---- Made or read. --------------------------------------------------------------------------- */
 
@@ -168,9 +171,19 @@ static int read_input_bodies(struct nbody_job *job)
     return read < 0 ? cli_failed_call(NULL) : nbody_metadata_take(job);
 }
 
+/* Return freed arrays to the system: by default glibc keeps up to 64 MiB of them, on each rank. */
+static void return_freed_arrays(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int nbody_job_bodies(struct nbody_job *job)
 {
     int status = CLI_DONE;
+    if (world_size(cli_world) > 1)
+        return_freed_arrays();
     if (job->resumed)
         status = nbody_resume_bodies(job, job->n >= (size_t)world_size(cli_world) && job->eps > 0 &&
                                               may_divide_bodies(job));

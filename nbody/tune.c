@@ -57,7 +57,8 @@ struct problem {
     struct cldev_info info;
     struct nbody_options options;
     bool equal; /* equal masses: no multiplication in the loop */
-    size_t n, nsamples, sample[SAMPLES];
+    size_t n, nsamples;
+    uint32_t sample[SAMPLES];
     double *mass, (*pos)[3], (*vel)[3], *found; /* found: sums, n x 6 */
     double right[SAMPLES][6];                   /* reference acceleration and jerk */
     struct engine { /* of the last two shapes, which are measured alternately */
@@ -116,7 +117,7 @@ static int tune_fill(struct problem *p)
     }
     p->nsamples = p->n < SAMPLES ? p->n : SAMPLES;
     for (size_t s = 0; s < p->nsamples; s++) {
-        p->sample[s] = s * p->n / p->nsamples;
+        p->sample[s] = (uint32_t)(s * p->n / p->nsamples);
         tune_reference(p, p->sample[s], p->right[s]);
     }
     return 0;
@@ -209,7 +210,9 @@ static int tune_verify(void *problem, const char *shape)
     if (!nb)
         return -1;
     const cl_uint planes = nbody_forces_sum(nb)->planes;
-    if (nbody_integrate_synchronize(nb) != 0 ||
+    cl_uint row[SAMPLES];
+    if (nbody_particles_find(nb, p->nsamples, p->sample, row) != 0 ||
+        nbody_integrate_synchronize(nb) != 0 ||
         nbody_forces_evaluate(nb, nb->integrator->sum, -1) != 0)
         return -1;
     if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].force.partial,
@@ -218,9 +221,8 @@ static int tune_verify(void *problem, const char *shape)
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
         for (cl_uint c = 0; c < planes; c++) {
-            const size_t row = nb->particles.row ? nb->particles.row[p->sample[s]] : p->sample[s];
             const double scale = nbody_units_factor(&nb->units, 1, c < 3 ? -2 : -3);
-            const double right = p->right[s][c], e = scale * p->found[row * planes + c] - right;
+            const double right = p->right[s][c], e = scale * p->found[row[s] * planes + c] - right;
             error[c / 3] += e * e;
             size[c / 3] += right * right;
         }

@@ -12,11 +12,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-static atomic_long bytes;
+static atomic_long bytes, largest;
 
 long leak_count_bytes(void)
 {
     return atomic_load(&bytes);
+}
+
+long leak_count_largest(void)
+{
+    return atomic_exchange(&largest, 0);
 }
 
 /* ---- Memory. ---- */
@@ -32,8 +37,11 @@ void __wrap_free(void *ptr);
 
 static void *counted_block(void *ptr)
 {
-    if (ptr)
-        atomic_fetch_add(&bytes, (long)malloc_usable_size(ptr));
+    const long size = ptr ? (long)malloc_usable_size(ptr) : 0;
+    long most = atomic_load(&largest);
+    while (size > most && !atomic_compare_exchange_weak(&largest, &most, size))
+        ;
+    atomic_fetch_add(&bytes, size);
     return ptr;
 }
 

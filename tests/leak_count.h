@@ -14,6 +14,9 @@
 /* Return the bytes allocated and not freed since the start of the process. */
 long leak_count_bytes(void);
 
+/* Return the bytes of the largest block allocated since the previous call. */
+long leak_count_largest(void);
+
 /* Return the number of references to events created or retained and not released, over all
  * events, and for one. */
 long leak_count_events(void);

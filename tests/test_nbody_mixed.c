@@ -255,7 +255,7 @@ static void mixed_sorted_bodies_keep_numbers(void **state)
     for (size_t i = 3; i < N; i += 70) /* ten at one place */
         memcpy(pos[i], pos[3], sizeof pos[i]);
     nbody *nb = mixed_engine(o, N);
-    assert_non_null(nb->particles.row);
+    assert_non_null(nb->particles.body);
     follows_the_curve(nb, N);
     nb->particles.sort_interval = 3;
     works(nbody_state(nb, pos1, vel1));

@@ -573,9 +573,11 @@ static void rows_are_bodies(nbody *nb, const double (*x)[3])
     works(nbody_positions(nb, 1, &which, one_, NULL));
     for (int c = 0; c < 3; c++)
         below(fabs((double)one_[0][c] - x[which][c]), 1e-6);
+    static cl_uint row[MOST];
+    works(nbody_particles_find(nb, nb->n, nb->particles.body, row));
     for (size_t i = 0; i < nb->n; i++) {
         moved += nb->particles.body[i] != i;
-        assert_int_equal(nb->particles.row[nb->particles.body[i]], i);
+        assert_int_equal(row[i], i);
     }
     assert_true(moved > nb->n / 2);
 }
@@ -671,6 +673,32 @@ static void tree_bits_are_reproducible(void **state)
         assert_true(tree_checksum(o, 4097, false) == right);
         assert_true(tree_checksum(o, 4097, true) == right);
     }
+}
+
+/* Rows that move to the devices of their domains keep their bits. */
+static void tree_repartition_changes_no_bit(void **state)
+{
+    enum { N = 4097, STEPS = 24 };
+    static double x[2][N][3], v[2][N][3];
+    const double shares[64] = {1, 1};
+    bool moved = false;
+    (void)state;
+    if (clgetndev(stddev) == 1 || !all_alike())
+        skip();
+    make_tree_bodies(PLUMMER, N);
+    for (int k = 0; k < 2; k++) {
+        struct nbody_options o = {.eps = 0.01, .accuracy = 0.02, .shape = walks[0]};
+        o.ctx = k ? stddev : NULL;
+        o.shares = k ? shares : NULL;
+        nbody *nb = tree_engine(N, o);
+        works(nbody_step(nb, STEPS));
+        works(nbody_state(nb, x[k], v[k]));
+        moved = k && nb->domain.tree->repartitioned_at > 0;
+        nbody_free(nb);
+    }
+    assert_true(moved);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
 }
 
 /* The groups of a domain interact with the mass of all bodies: every needed export of the other
@@ -1116,7 +1144,8 @@ static void tree_builds_no_direct_sums(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(tree_bits_are_reproducible)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(tree_repartition_changes_no_bit),
+                                         cmocka_unit_test(tree_bits_are_reproducible)};
     struct CMUnitTest tests[] = {
         cmocka_unit_test(tree_curve_is_hilbert),
         cmocka_unit_test(tree_reference_holds_each_body_once),

@@ -4,6 +4,7 @@
  */
 #include "ranks.h"
 #include "deep.h"
+#include "leak_count.h"
 
 #include "gas/engine.h"
 #include "life/packed.h"
@@ -754,6 +755,64 @@ static void ranks_nbody_models_are_drawn_by_slices(void **state)
     }
 }
 
+static int put_nothing(void *arg, size_t offset, const void *bytes, size_t size)
+{
+    (void)arg, (void)offset, (void)bytes, (void)size;
+    return 0;
+}
+
+/* Sort, sum, save and return the bodies of slices of equal length, on one device: messages of 16
+ * domains would be as large as the blocks that this test looks for. */
+static int run_in_slices(struct rank_run *r)
+{
+    enum { N = 48000, ANY = 3 };
+    const size_t first = N * (size_t)r->rank / (size_t)r->size,
+                 count = N * ((size_t)r->rank + 1) / (size_t)r->size - first;
+    double *mass = malloc(count * sizeof *mass);
+    double(*pos)[3] = malloc(count * sizeof *pos), (*vel)[3] = malloc(count * sizeof *vel);
+    float sample[ANY][3];
+    struct nbody_diagnostics d;
+    CLCONTEXT *cp = clcontext_create_from(device, 1);
+    const struct nbody_options o = {.ctx = cp,
+                                    .world = r->world,
+                                    .eps = 0.05,
+                                    .dt = 0.01,
+                                    .method = NBODY_TREE,
+                                    .accuracy = 0.5,
+                                    .first = first,
+                                    .count = count};
+    int status = nbody_initial_slice(r->world, NBODY_PLUMMER, N, 4, first, count, mass, pos, vel);
+    nbody *nb = status == 0
+                    ? nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel)
+                    : NULL;
+    if (r->rank == 0)
+        (void)leak_count_largest();
+    status = world_reduce_status(r->world, nb ? 0 : -1);
+    if (status == 0)
+        nbody_set_clock(nb, 0, 255); /* a step before the bodies are sorted again */
+    if (status == 0 && (nbody_step(nb, 2) != 0 || nbody_diagnose(nb, &d) != 0 ||
+                        nbody_positions(nb, ANY, NULL, sample, NULL) != 0 ||
+                        nbody_save_pieces(nb, put_nothing, NULL) != 0 ||
+                        nbody_forces(nb, pos, mass) != 0 || nbody_state(nb, pos, vel) != 0))
+        status = -1;
+    if (world_reduce_status(r->world, status) == 0 && r->rank == 0) {
+        const long most = leak_count_largest();
+        if (most >= N * (long)sizeof(uint32_t))
+            status = WRONG("a block of %ld bytes was allocated for %d bodies", most, N);
+    }
+    nbody_free(nb);
+    clcontext_destroy(cp);
+    free(mass), free(pos), free(vel);
+    return status;
+}
+
+/* With slices no rank allocates a number for each of all bodies. */
+static void ranks_nbody_arrays_are_of_own_bodies(void **state)
+{
+    (void)state;
+    ranks_work(8, run_in_slices, (struct ranks_how){.seed = 1});
+}
+
 /* Slices that leave out a body, overlap or are empty end all ranks. */
 static int refuse_slices(struct rank_run *r)
 {
@@ -1354,6 +1413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_life_errors_end_all),
         cmocka_unit_test(ranks_nbody_bits_are_equal),
         cmocka_unit_test(ranks_nbody_models_are_drawn_by_slices),
+        cmocka_unit_test(ranks_nbody_arrays_are_of_own_bodies),
         cmocka_unit_test(ranks_nbody_refuses_wrong_slices),
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),

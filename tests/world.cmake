@@ -57,7 +57,7 @@ if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET std
   # ("pocl_release_dlhandle_cache"): each device has one thread.
   set(one POCL_MAX_PTHREAD_COUNT=1)
   set(soon ${one} ${quickly}) # deep_ranks has kernels optimised
-  stdcl_test(test_ranks test_ranks.c LIBS builds_once stdcl_gas stdcl_life stdcl_matmul stdcl_nbody ENV ${soon})
+  stdcl_test(test_ranks test_ranks.c LIBS builds_once leak_count stdcl_gas stdcl_life stdcl_matmul stdcl_nbody ENV ${soon})
   stdcl_test_on_two(test_ranks ENV ${soon})
   stdcl_test(deep_ranks PROGRAM test_ranks ARGS thorough ENV ${one})
   stdcl_test(deep_ranks_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_ranks> thorough ENV ${one})

@@ -425,10 +425,10 @@ int nbody_time_forces(nbody *nb, size_t times, double *seconds);
  * caller's memory; or load it. Load into an engine created with equal options, shapes and masses
  * (its positions do not matter), on any number of devices of that model and ranks, and with any
  * shares; nbody_device_bodies and nbody_shape report these. Collective: all ranks save and load all
- * bytes; nbody_load reads only the bytes of the rank's bodies and 4 bytes of each other body. The
- * format belongs to one version of the library on one kind of machine and has no checksum. EINVAL:
- * the bytes belong to another engine (the message says how it differs), also if the file of a force
- * has changed. After any other failure of nbody_load the state is lost. */
+ * bytes; nbody_load reads only the bytes of the rank's bodies. The format belongs to one version of
+ * the library on one kind of machine and has no checksum. EINVAL: the bytes belong to another
+ * engine (the message says how it differs), also if the file of a force has changed. After any
+ * other failure of nbody_load the state is lost. */
 size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);
 int nbody_load(nbody *nb, const void *from, size_t size);

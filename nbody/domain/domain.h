@@ -1,6 +1,7 @@
 /* domain.h - which device of which rank owns which bodies, and the exchange between them.
  *
  *   slices.c     the bodies that each rank passes and receives
+ *   route.c      numbers of bodies to the ranks that need them
  *   ranks.c      the partition of rows among devices and ranks; messages between ranks
  *   allgather.c  positions of all bodies to all devices
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
@@ -57,12 +58,17 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
 /* Set the first row of each device of all ranks. Copies nothing. */
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first);
 
-/* Collective. Gather an array on all ranks: `bytes` for each `bodies` bodies, where `bodies` is 1
- * or a divisor of the devices' ranges. */
-int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies);
+/* First row of a rank, at most n; with rank = the number of ranks: n. own_first, own_rows: first
+ * row of this rank, and their number. */
+size_t nbody_ranks_first_row(const struct nbody *nb, int rank);
+size_t nbody_ranks_own_first(const struct nbody *nb);
+size_t nbody_ranks_own_rows(const struct nbody *nb);
 
-/* Collective. Collect on rank 0: x[k] from the rank that integrates row[k], for `count` rows. */
-int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3]);
+/* Collective. Gather an array of all rows, of `bytes` bytes each, on all ranks. */
+int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes);
+
+/* Collective. Bitwise OR of n words over all ranks. */
+int nbody_ranks_reduce_or(const struct nbody *nb, cl_uint *words, size_t n);
 
 /* Collective. Reduce over all ranks: minimum of steps and of bad, and whether any rank stops. */
 struct nbody_asked {
@@ -87,28 +93,36 @@ void nbody_slices_free(struct nbody *nb);
 int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
                          void (*work)(void *value, void *arg), void *arg);
 
-/* Number of rows in arrays by row that the caller's arrays are made from, and the first of them:
- * this rank's rows; without slices n and 0. */
-size_t nbody_slices_rows(const struct nbody *nb);
-size_t nbody_slices_row_base(const struct nbody *nb);
+/* ---- route.c --------------------------------------------------------------------------------- */
 
-/* Arrays from[][numbers] of the bodies that a rank has, and to[][numbers] of those it needs. */
-struct slice_column {
-    const double *from;
-    double *to;
-    size_t numbers;
+/* Which numbers travel between ranks: this rank's entries, ordered by destination, and its
+ * arrivals, ordered by source. Freed by nbody_route_free. */
+struct route {
+    size_t *begin, *came; /* [ranks + 1]: first entry to each rank, first arrival from each */
+    const cl_uint *order; /* index of each entry in the sender's array; NULL: 0, 1, ... */
+    const cl_uint *place; /* index of each arrival in the receiver's array; NULL: 0, 1, ... */
+    cl_uint *memory[2];   /* of order and place, unless the caller owns them */
 };
 
-/* Collective, with slices. to_rows: give each rank up to three columns of its rows in the initial
- * order, where row i is body i. from_rows: give each rank the values of its slice. body: the bodies
- * of this rank's rows; NULL: the initial order. */
-int nbody_slices_to_rows(struct nbody *nb, const struct slice_column *column, size_t columns);
-int nbody_slices_from_rows(struct nbody *nb, size_t numbers, const cl_uint *body,
-                           const double *rows, double *slice);
+/* Make a route on which all `count` entries of each rank stay there, in their order. */
+int nbody_route_open(const struct nbody *nb, struct route *r, size_t count);
+void nbody_route_free(struct route *r);
 
-/* Return the array by row that the caller's array out[][numbers] is made from: `out` without
- * slices; otherwise a new one, which the caller frees. NULL: out of memory. */
-double *nbody_slices_allocate(const struct nbody *nb, size_t numbers, double *out);
+/* Collective. Make a route from this rank's `count` numbers, base, base + 1, ... or number[], to
+ * the ranks of a partition: rank k has the numbers first[k] .. first[k + 1] - 1, at number -
+ * first[k]; NULL: its rows. All ranks together have each number once. number[] is borrowed. */
+int nbody_route_ranges(const struct nbody *nb, struct route *r, size_t base, size_t count,
+                       const size_t *first);
+int nbody_route_numbers(const struct nbody *nb, struct route *r, size_t count,
+                        const cl_uint *number, const size_t *first);
+
+/* Collective. Fill `came` from all ranks' `begin`. */
+int nbody_route_exchange_counts(const struct nbody *nb, struct route *r);
+
+/* Collective. Move an array of elements of `bytes` bytes along a route; `to` has room for all
+ * arrivals. Blocks. */
+int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes, const void *from,
+                     void *to);
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 
@@ -124,9 +138,20 @@ typedef double (*nbody_rate_fn)(struct nbody *nb, cl_uint dev, const void *arg);
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
                         const struct nbody_options *options, nbody_rate_fn rate, const void *arg);
 
-/* Collective. Sort all rows along the Hilbert curve: new row i is old row order[i]. Every device
- * sorts its own rows; the hosts merge. Blocks. */
-int nbody_domain_sort_rows(struct nbody *nb, cl_uint *order);
+/* Rows of this rank, sorted by their keys. */
+struct sorted_rows {
+    size_t n;
+    cl_uint *row;   /* [n], counted from the rank's first */
+    uint64_t *keys; /* [words][n], the first word is the highest */
+    cl_uint words;
+};
+
+/* Collective. Make the route from all rows to their places along the Hilbert curve. Frees the
+ * sorted rows, or keeps them for the route. Blocks. */
+int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *own, struct route *route);
+
+/* Collective. As nbody_domain_merge_rows, of rows that each device sorts: with domains. */
+int nbody_domain_sort_rows(struct nbody *nb, struct route *route);
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */
 int nbody_domain_repartition(struct nbody *nb);

@@ -31,8 +31,7 @@ struct ranks {
 enum {
     MOST_DEVICES = 64,
     ARRAYS = 3,
-    ROUND = 3,
-    COLLECTED = 2 * ROUND
+    ROUND = 3
 }; /* message tags: index of the array, plus ROUND in the second round */
 
 /* ---- Partition of the rows. ------------------------------------------------------------------ */
@@ -248,10 +247,22 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
 size_t nbody_ranks_first_row(const struct nbody *nb, int rank)
 {
     const struct ranks *r = nb->domain.ranks;
-    while (r && rank < world_size(nb->world) && r->range[rank].rows == 0)
+    if (!r)
+        return rank ? nb->n : 0;
+    while (rank < world_size(nb->world) && r->range[rank].rows == 0)
         rank++;
-    const size_t first = r && rank < world_size(nb->world) ? r->range[rank].first : nb->n;
+    const size_t first = rank < world_size(nb->world) ? r->range[rank].first : nb->n;
     return first < nb->n ? first : nb->n;
+}
+
+size_t nbody_ranks_own_first(const struct nbody *nb)
+{
+    return nbody_ranks_first_row(nb, world_rank(nb->world));
+}
+
+size_t nbody_ranks_own_rows(const struct nbody *nb)
+{
+    return nbody_ranks_first_row(nb, world_rank(nb->world) + 1) - nbody_ranks_own_first(nb);
 }
 
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
@@ -381,68 +392,27 @@ size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device *other)
 
 /* ---- Results. -------------------------------------------------------------------------------- */
 
-int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies)
+int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes)
 {
     for (int k = 0; nb->domain.ranks && k < world_size(nb->world); k++) {
-        const struct row_range p = nb->domain.ranks->range[k];
-        const size_t from = p.first < nb->n ? p.first : nb->n,
-                     to = p.first + p.rows < nb->n ? p.first + p.rows : nb->n;
-        const size_t first = from / bodies, end = divide_up(to, bodies);
-        if (end > first && to > from &&
-            world_broadcast(nb->world, k, (char *)rows + first * bytes, (end - first) * bytes) != 0)
+        const size_t first = nbody_ranks_first_row(nb, k),
+                     count = nbody_ranks_first_row(nb, k + 1) - first;
+        if (count &&
+            world_broadcast(nb->world, k, (char *)rows + first * bytes, count * bytes) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Copy the requested rows that a rank owns to `own`, or with `take` from `own`. Return
- * the number of rows. */
-static size_t copy_rank_rows(struct row_range p, size_t count, const cl_uint *row, float (*x)[3],
-                             float (*own)[3], bool take)
+static void join_words(void *a, const void *b, void *arg)
 {
-    size_t n = 0;
-    for (size_t k = 0; k < count; k++)
-        if (row[k] - p.first < p.rows) {
-            memcpy(take ? x[k] : own[n], take ? own[n] : x[k], sizeof *x);
-            n++;
-        }
-    return n;
+    for (size_t k = 0; k < *(const size_t *)arg; k++)
+        ((cl_uint *)a)[k] |= ((const cl_uint *)b)[k];
 }
 
-static int collect_from_rank(struct nbody *nb, int rank, size_t count, const cl_uint *row,
-                             float (*x)[3], float (*own)[3])
+int nbody_ranks_reduce_or(const struct nbody *nb, cl_uint *words, size_t n)
 {
-    const struct row_range p = nb->domain.ranks->range[rank];
-    size_t n = 0;
-    for (size_t k = 0; k < count; k++)
-        n += row[k] - p.first < p.rows;
-    world_request *request =
-        n ? world_receive(nb->world, rank, COLLECTED, own, n * sizeof *own) : NULL;
-    if (n && world_wait(nb->world, &request, 1) != 0)
-        return -1;
-    copy_rank_rows(p, count, row, x, own, true);
-    return 0;
-}
-
-int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3])
-{
-    const int ranks = nb->domain.ranks ? world_size(nb->world) : 1, rank = world_rank(nb->world);
-    float(*own)[3] = ranks > 1 ? malloc((count + 1) * sizeof *own) : NULL;
-    int status = 0;
-    if (ranks == 1)
-        return 0;
-    if (!own)
-        return clerror_set(ENOMEM, "nbody_positions: out of memory for %zu bodies", count);
-    for (int k = 1; rank == 0 && k < ranks && status == 0; k++)
-        status = collect_from_rank(nb, k, count, row, x, own);
-    const size_t n =
-        rank ? copy_rank_rows(nb->domain.ranks->range[rank], count, row, x, own, false) : 0;
-    if (n) {
-        world_request *request = world_send(nb->world, 0, COLLECTED, own, n * sizeof *own);
-        status = world_wait(nb->world, &request, 1);
-    }
-    free(own);
-    return status;
+    return world_reduce(nb->world, words, n * sizeof *words, join_words, &n);
 }
 
 static void join_asked(void *a, const void *b, void *arg)

@@ -18,9 +18,6 @@ int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, boo
  * nb->padded. */
 int nbody_ranks_divide(struct nbody *nb, const double *weight);
 
-/* First row of a rank, at most n; with rank = the number of ranks: n. */
-size_t nbody_ranks_first_row(const struct nbody *nb, int rank);
-
 /* Exchange of positions between host images. receive: post the receives, once nothing reads the
  * other ranks' rows any more. send: send this rank's rows. finish: block until all other rows have
  * arrived. */

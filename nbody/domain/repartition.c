@@ -38,6 +38,23 @@ static bool repartition_is_due(const struct nbody *nb, double now)
                                       now - s->repartitioned_at > 100 * s->repartition_seconds);
 }
 
+/* Collective. Rows keep their numbers and move to the ranks that get them. */
+static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+{
+    const size_t first = nbody_ranks_own_first(nb), count = nbody_ranks_own_rows(nb);
+    struct route r = {.begin = NULL};
+    int status = nbody_ranks_redivide(nb, get);
+    status = world_reduce_status(nb->world, status);
+    if (status == 0)
+        status = nbody_route_ranges(nb, &r, first, count, NULL);
+    if (status == 0)
+        status = world_reduce_status(nb->world, nbody_ranks_redivide(nb, had));
+    if (status == 0)
+        status = nbody_particles_permute(nb, &r, had, get);
+    nbody_route_free(&r);
+    return status;
+}
+
 int nbody_domain_repartition(struct nbody *nb)
 {
     size_t n;
@@ -53,13 +70,11 @@ int nbody_domain_repartition(struct nbody *nb)
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && repartition_helps(nb, all, n, had, get);
-    char *numbers = better ? malloc(nb->n * nb->real) : NULL;
     int status =
-        all && had && (numbers || !better)
-            ? 0
-            : clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
+        all && had ? 0
+                   : clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
     if (world_reduce_status(nb->world, status) != 0 ||
-        (better && nbody_particles_permute(nb, NULL, had, get, numbers) != 0))
+        (better && repartition_move(nb, had, get) != 0))
         status = -1;
     for (size_t k = 0; status == 0 && better && k < n; k++) {
         struct owner *o = &nb->domain.tree->owner[k];
@@ -68,7 +83,6 @@ int nbody_domain_repartition(struct nbody *nb)
     }
     free(all);
     free(had);
-    free(numbers);
     if (better) {
         nbody_particles_moved(nb);
         nb->domain.tree->repartitioned_at = seconds_now();

@@ -1,26 +1,30 @@
-/* row_order.c - all rows sorted along the Hilbert curve, without a device that holds all keys.
+/* row_order.c - all rows sorted along the Hilbert curve, without a device or a host that holds all
+ * keys.
  *
- *   device 0   rows sorted by key ---\
- *   device 1   rows sorted by key ----+--> merged on the host of every rank: order[]
- *   ...
+ *   devices    rows sorted by key -> one sorted run per rank
+ *   ranks      n-th elements of all runs: the runs' parts that belong to each rank
+ *   exchange   each rank receives sorted parts of all runs -> merged: places of its rows
  *
- * A stable sort of all rows would give the same order: among equal keys the lower row comes first,
- * because devices have ascending ranges of rows.
+ * A stable sort of all rows gives the same order: among equal keys the lower row comes first, and
+ * ranks and their devices have ascending ranges of rows.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
 
 #include "core/parallel_for.h"
+#include "nbody/particles/body_blocks.h"
+
+/* ---- Merge. ---------------------------------------------------------------------------------- */
 
 enum { PIECES = 64 }; /* merged concurrently */
 
 struct merge {
-    const uint64_t *hi, *lo; /* words of the keys by row of a run; lo NULL: one word */
-    const cl_uint *row;
+    const uint64_t *hi, *lo; /* words of the keys of all runs; lo NULL: one word */
     size_t runs;
+    size_t *begin; /* [runs + 1]: where each run begins */
     size_t *bound; /* [PIECES + 1][runs]: where a piece begins in each run */
     size_t *at;    /* [PIECES][runs]: next entry of each run */
-    cl_uint *order;
+    cl_uint *place;
 };
 
 static bool merge_key_precedes(const struct merge *m, size_t a, size_t b)
@@ -42,20 +46,19 @@ static size_t merge_lower_bound(const struct merge *m, size_t from, size_t end, 
 }
 
 /* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. */
-static void merge_divide(struct merge *m, const struct holder *run)
+static void merge_divide(struct merge *m)
 {
+    const size_t *const begin = m->begin;
     size_t longest = 0;
     for (size_t r = 0; r < m->runs; r++)
-        longest = run[r].count > run[longest].count ? r : longest;
+        longest = begin[r + 1] - begin[r] > begin[longest + 1] - begin[longest] ? r : longest;
     for (size_t k = 0; k <= PIECES; k++)
         for (size_t r = 0; r < m->runs; r++) {
-            const size_t first = run[r].first, end = first + run[r].count;
-            m->bound[k * m->runs + r] =
-                k == 0 ? first
-                : k == PIECES
-                    ? end
-                    : merge_lower_bound(m, first, end,
-                                        run[longest].first + k * run[longest].count / PIECES);
+            const size_t key = begin[longest] + k * (begin[longest + 1] - begin[longest]) / PIECES;
+            m->bound[k * m->runs + r] = k == 0 ? begin[r]
+                                        : k == PIECES
+                                            ? begin[r + 1]
+                                            : merge_lower_bound(m, begin[r], begin[r + 1], key);
         }
     memcpy(m->at, m->bound, PIECES * m->runs * sizeof *m->at);
 }
@@ -75,54 +78,238 @@ static void merge_piece(void *merge, size_t k)
     const struct merge *m = merge;
     size_t *at = m->at + k * m->runs, to = 0, r;
     for (r = 0; r < m->runs; r++)
-        to += at[r] - m->bound[r];
+        to += at[r] - m->begin[r];
     while ((r = merge_next_run(m, at, m->bound + (k + 1) * m->runs)) < m->runs)
-        m->order[to++] = m->row[at[r]++];
+        m->place[at[r]++] = (cl_uint)to++;
 }
 
-/* Collective. Fill row[] and the words of keys[] with the sorted rows of all devices. */
-static int row_order_sort_own(struct nbody *nb, cl_uint *row, uint64_t *keys)
+static int row_order_no_memory(size_t n)
 {
-    int status = nbody_domain_measure_cube(nb);
-    EACH_TREE(nb, p)
-    if (status == 0)
-        status = nbody_hilbert_sort_own(nb, p, row, keys);
-    if (world_reduce_status(nb->world, status) != 0 ||
-        nbody_ranks_spread(nb, row, sizeof *row, 1) != 0)
+    return clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", n);
+}
+
+/* Merge runs of rows. Return the place of each entry, from malloc; NULL: out of memory. */
+static cl_uint *merge_runs(const struct sorted_rows *s, size_t runs, const size_t *begin)
+{
+    struct merge m = {.hi = s->keys, .lo = s->words > 1 ? s->keys + s->n : NULL};
+    m.begin = malloc((runs + 1 + (2 * PIECES + 1) * runs) * sizeof *m.begin);
+    m.place = malloc((s->n + 1) * sizeof *m.place);
+    if (m.begin && m.place) {
+        m.begin[0] = 0;
+        for (size_t r = 0; r < runs; r++) /* but for empty runs */
+            if (begin[r + 1] > begin[r])
+                m.begin[++m.runs] = begin[r + 1];
+        m.bound = m.begin + runs + 1;
+        m.at = m.bound + (PIECES + 1) * runs;
+        merge_divide(&m);
+        parallel_for(PIECES, merge_piece, &m);
+    } else {
+        free(m.place);
+        m.place = NULL;
+        row_order_no_memory(s->n);
+    }
+    free(m.begin);
+    return m.place;
+}
+
+/* ---- Parts of the ranks. --------------------------------------------------------------------- */
+
+/* The keys of all ranks' rows, with the row as their lowest word, are different. The first key of
+ * each rank after the sort is found digit by digit: every rank counts its own rows below each
+ * candidate, and the ranks add the counts. */
+enum { WORDS = 3, DIGIT_BITS = 4, DIGITS = (1 << DIGIT_BITS) - 1 };
+
+/* True if row k of a run precedes a key. */
+static bool row_precedes(const struct nbody *nb, const struct sorted_rows *s, size_t k,
+                         const uint64_t key[WORDS])
+{
+    for (cl_uint w = 0; w < s->words; w++)
+        if (s->keys[w * s->n + k] != key[w])
+            return s->keys[w * s->n + k] < key[w];
+    return nbody_ranks_own_first(nb) + s->row[k] < key[s->words];
+}
+
+/* Number of this rank's rows that precede a key. */
+static size_t rows_below(const struct nbody *nb, const struct sorted_rows *s,
+                         const uint64_t key[WORDS])
+{
+    size_t from = 0, end = s->n;
+    while (from < end) {
+        const size_t middle = from + (end - from) / 2;
+        if (row_precedes(nb, s, middle, key))
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/* Find the digit from bit `shift` on in word w of each rank's first key: the largest one below
+ * which there are no more rows than the rank's first row. */
+static int row_order_find_digit(const struct nbody *nb, const struct sorted_rows *s, cl_uint w,
+                                int shift, uint64_t (*key)[WORDS], uint64_t (*below)[DIGITS])
+{
+    const int ranks = world_size(nb->world);
+    for (int k = 0; k < ranks; k++)
+        for (size_t digit = 1; digit <= DIGITS; digit++) {
+            uint64_t at[WORDS];
+            memcpy(at, key[k], sizeof at);
+            at[w] |= digit << shift;
+            below[k][digit - 1] = rows_below(nb, s, at);
+        }
+    if (world_add(nb->world, below[0], (size_t)ranks * DIGITS) != 0)
         return -1;
-    for (cl_uint w = 0; w < nb->domain.key_words; w++)
-        if (nbody_ranks_spread(nb, keys + w * nb->n, sizeof *keys, 1) != 0)
-            return -1;
+    for (int k = 0; k < ranks; k++) {
+        uint64_t digit = 0;
+        while (digit < DIGITS && below[k][digit] <= nbody_ranks_first_row(nb, k))
+            digit++;
+        key[k][w] |= digit << shift;
+    }
     return 0;
 }
 
-int nbody_domain_sort_rows(struct nbody *nb, cl_uint *order)
+/* Collective. Find the first of this rank's sorted rows that goes to each rank. */
+static int row_order_find_parts(const struct nbody *nb, const struct sorted_rows *s, size_t *begin)
 {
-    const size_t n = nb->n, words = nb->domain.key_words;
-    size_t runs;
-    struct holder *run = nbody_ranks_holders(nb, &runs);
-    uint64_t *keys = malloc(words * n * sizeof *keys);
-    cl_uint *row = malloc(n * sizeof *row);
-    size_t *bound = run ? malloc((2 * PIECES + 1) * runs * sizeof *bound) : NULL;
-    int status =
-        run && keys && row && bound
-            ? 0
-            : clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", n);
-    status = world_reduce_status(nb->world, status) == 0 ? row_order_sort_own(nb, row, keys) : -1;
-    if (status == 0) {
-        struct merge m = {.hi = keys,
-                          .lo = words > 1 ? keys + n : NULL,
-                          .row = row,
-                          .runs = runs,
-                          .bound = bound,
-                          .at = bound + (PIECES + 1) * runs,
-                          .order = order};
-        merge_divide(&m, run);
-        parallel_for(PIECES, merge_piece, &m);
+    const size_t ranks = (size_t)world_size(nb->world);
+    begin[0] = 0;
+    uint64_t(*key)[WORDS] = calloc(ranks, sizeof *key);
+    uint64_t(*below)[DIGITS] = malloc(ranks * sizeof *below);
+    int status = world_reduce_status(nb->world, key && below ? 0 : row_order_no_memory(s->n));
+    for (cl_uint w = 0; w <= s->words; w++)
+        for (int shift = w < s->words ? 64 : 32; status == 0 && shift > 0;)
+            status = row_order_find_digit(nb, s, w, shift -= DIGIT_BITS, key, below);
+    for (size_t k = 1; status == 0 && k < ranks; k++) {
+        begin[k] = rows_below(nb, s, key[k]);
+        begin[k] = begin[k] > begin[k - 1] ? begin[k] : begin[k - 1];
     }
-    free(run);
-    free(keys);
-    free(row);
-    free(bound);
+    free(key);
+    free(below);
     return status;
+}
+
+/* Collective. Replace this rank's sorted keys by those that it receives. */
+static int exchange_keys(const struct nbody *nb, struct sorted_rows *s, const struct route *route)
+{
+    const size_t n = route->came[world_size(nb->world)];
+    uint64_t *const keys = malloc((s->words * n + 1) * sizeof *keys);
+    int status = world_reduce_status(nb->world, keys ? 0 : row_order_no_memory(n));
+    for (cl_uint w = 0; status == 0 && w < s->words; w++)
+        status = nbody_route_move(nb, route, sizeof *keys, s->keys + w * s->n, keys + w * n);
+    free(s->keys);
+    s->keys = keys;
+    s->n = n;
+    return status;
+}
+
+/* Collective. EIO if a rank would not receive its number of rows: a device sorted wrongly. */
+static int check_received(const struct nbody *nb, const struct route *route)
+{
+    const size_t came = route->came[world_size(nb->world)], rows = nbody_ranks_own_rows(nb);
+    return world_reduce_status(
+        nb->world, came == rows
+                       ? 0
+                       : clerror_set(EIO,
+                                     "nbody: a device sorted the bodies wrongly: a rank would get "
+                                     "%zu bodies instead of %zu; the driver may be defective",
+                                     came, rows));
+}
+
+int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *s, struct route *route)
+{
+    const size_t ranks = (size_t)world_size(nb->world);
+    int status = world_reduce_status(nb->world, nbody_route_open(nb, route, s->n));
+    if (status == 0 && ranks > 1) {
+        if (row_order_find_parts(nb, s, route->begin) != 0 ||
+            nbody_route_exchange_counts(nb, route) != 0 || check_received(nb, route) != 0 ||
+            exchange_keys(nb, s, route) != 0)
+            status = -1;
+        if (status == 0) {
+            route->place = route->memory[1] = merge_runs(s, ranks, route->came);
+            status = world_reduce_status(nb->world, route->place ? 0 : -1);
+        }
+    }
+    free(s->keys);
+    route->order = route->memory[0] = s->row;
+    return status;
+}
+
+/* ---- Rows of the devices. -------------------------------------------------------------------- */
+
+/* Rows to their places. */
+struct placing {
+    const struct sorted_rows *from;
+    const cl_uint *place;
+    struct sorted_rows *to;
+};
+
+static void place_block(void *placing, size_t block, size_t first, size_t end)
+{
+    const struct placing *p = placing;
+    (void)block;
+    for (size_t k = first; k < end; k++) {
+        p->to->row[p->place[k]] = p->from->row[k];
+        for (cl_uint w = 0; w < p->to->words; w++)
+            p->to->keys[w * p->to->n + p->place[k]] = p->from->keys[w * p->to->n + k];
+    }
+}
+
+static int allocate_sorted_rows(struct sorted_rows *s)
+{
+    s->row = malloc((s->n + 1) * sizeof *s->row);
+    s->keys = malloc((s->words * s->n + 1) * sizeof *s->keys);
+    return s->row && s->keys ? 0 : row_order_no_memory(s->n);
+}
+
+static void free_sorted_rows(struct sorted_rows *s)
+{
+    free(s->row);
+    free(s->keys);
+}
+
+/* Merge the runs of this rank's devices into one. */
+static int merge_devices(const struct nbody *nb, struct sorted_rows *s)
+{
+    size_t runs = 0, *begin = calloc(nb->ndev + 1, sizeof *begin);
+    EACH_TREE(nb, p)
+    if (begin && p->count) {
+        begin[runs + 1] = begin[runs] + p->count;
+        runs++;
+    }
+    if (runs < 2) {
+        const int status = begin ? 0 : row_order_no_memory(s->n);
+        free(begin);
+        return status;
+    }
+    struct sorted_rows to = {.n = s->n, .words = world_size(nb->world) > 1 ? s->words : 0};
+    cl_uint *const place = merge_runs(s, runs, begin);
+    const int status = place ? allocate_sorted_rows(&to) : -1;
+    if (status == 0) {
+        nbody_each_block(s->n, place_block, &(struct placing){s, place, &to});
+        free_sorted_rows(s);
+        *s = to;
+    } else {
+        free_sorted_rows(&to);
+    }
+    free(begin);
+    free(place);
+    return status;
+}
+
+int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
+{
+    struct sorted_rows s = {.n = nbody_ranks_own_rows(nb), .words = nb->domain.key_words};
+    *route = (struct route){.begin = NULL};
+    int status = world_reduce_status(nb->world, allocate_sorted_rows(&s));
+    if (status == 0)
+        status = nbody_domain_measure_cube(nb);
+    EACH_TREE(nb, p)
+    if (status == 0)
+        status = nbody_hilbert_sort_own(nb, p, &s);
+    if (status == 0)
+        status = merge_devices(nb, &s);
+    if (world_reduce_status(nb->world, status) == 0)
+        return nbody_domain_merge_rows(nb, &s, route);
+    free_sorted_rows(&s);
+    return -1;
 }

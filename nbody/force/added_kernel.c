@@ -182,7 +182,8 @@ static int kernel_send_order(struct nbody *nb)
     struct added_forces *const f = nb->force.added;
     if (!nb->particles.sorted || f->sorts == nb->particles.sort_count + 1)
         return 0;
-    memcpy(f->order, nb->particles.body, nb->n * sizeof *nb->particles.body);
+    memcpy((cl_uint *)f->order + nbody_ranks_own_first(nb), nb->particles.body,
+           nbody_ranks_own_rows(nb) * sizeof *nb->particles.body);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && clmsync(nb->ctx, p->dev, f->order, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;

@@ -39,7 +39,7 @@ static void force_check_choose(const struct nbody *nb, size_t samples, uint64_t 
 /* A check; at, part: blocks (force_check.cl). */
 struct force_check {
     size_t samples;
-    cl_uint *which; /* the sample's bodies */
+    cl_uint *which, *row; /* the sample's bodies, and their rows if this rank has them */
     double (*at)[4], (*part)[4];
     double (*sum)[3], *error; /* of all devices, in engine units; relative errors */
     void *program;
@@ -50,12 +50,13 @@ static int force_check_open(struct nbody *nb, struct force_check *f, size_t samp
 {
     f->samples = samples;
     f->which = malloc(samples * sizeof *f->which);
+    f->row = malloc(samples * sizeof *f->row);
     f->at = clmalloc(nb->ctx, samples * sizeof *f->at, CL_MEM_ZEROCOPY);
     f->part =
         clmalloc(nb->ctx, force_check_splits(nb->n) * samples * sizeof *f->part, CL_MEM_ZEROCOPY);
     f->sum = calloc(samples, sizeof *f->sum);
     f->error = malloc(samples * sizeof *f->error);
-    if (!f->which || !f->at || !f->part || !f->sum || !f->error)
+    if (!f->which || !f->row || !f->at || !f->part || !f->sum || !f->error)
         return clerror_set(ENOMEM, "nbody_check_forces: out of memory on the host");
     f->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
     f->kernel = f->program ? clsym(nb->ctx, f->program, "force_check", 0) : NULL;
@@ -69,6 +70,7 @@ static void force_check_close(struct nbody *nb, struct force_check *f)
     clfree(f->part);
     clfree(f->at);
     free(f->which);
+    free(f->row);
     free(f->sum);
     free(f->error);
 }
@@ -92,7 +94,7 @@ static int force_check_find(struct nbody *nb, struct nbody_device *p, struct for
     if (nbody_device_download(nb, p, own, p->count * 4 * nb->real) != 0)
         return -1;
     for (size_t s = 0; s < f->samples; s++) {
-        const size_t row = nb->particles.row ? nb->particles.row[f->which[s]] : f->which[s];
+        const size_t row = f->row[s];
         if (row < p->first || row - p->first >= p->count)
             continue;
         for (size_t c = 0; c < 3; c++)
@@ -127,7 +129,7 @@ static int force_check_sum(struct nbody *nb, struct nbody_device *p, struct forc
 /* Collective. Sum the accelerations of the sample by all bodies. */
 static int force_check_sum_all(struct nbody *nb, struct force_check *f)
 {
-    int status = 0;
+    int status = nbody_particles_find(nb, f->samples, f->which, f->row);
     memset(f->at, 0, f->samples * sizeof *f->at);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         status = p->count ? force_check_find(nb, p, f) : 0;

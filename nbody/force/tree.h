@@ -286,11 +286,9 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
  * the device has: t->order, and the keys in t->key and t->key_lo. */
 int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first, cl_uint n);
 
-/* Sort a device's own rows by the keys of the root cube, which the device has: order[] and keys[]
- * receive the rows and the words of their keys at the places of these rows. keys: n numbers for
- * each word. Blocks. */
-int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order,
-                           uint64_t *keys);
+/* Sort a device's own rows by the keys of the root cube, which the device has: the arrays of the
+ * rank receive the rows and their keys at the places of these rows. Blocks. */
+int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, struct sorted_rows *own);
 
 /* Collective. Permute the rows on the device of a tree of all bodies. Blocks. After a failure the
  * bodies are lost: rows are in neither the old nor the new order. */

@@ -80,11 +80,11 @@ static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, s
     return 0;
 }
 
-int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *order, uint64_t *keys)
+int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, struct sorted_rows *own)
 {
     struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)p->count;
-    const size_t first = p->first;
+    const size_t first = p->first - nbody_ranks_own_first(nb);
     void *const word[] = {t->key, t->key_lo};
     int status = nbody_tree_sort_rows(nb, p, nbody_posm_first(p), n);
     if (status == 0)
@@ -92,12 +92,12 @@ int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, cl_uint *or
     if (status == 0)
         status = nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, n, ARGS(t->order, n, t->a_old));
     if (status == 0)
-        status = nbody_device_download(nb, p, t->a_old, n * sizeof *order);
+        status = nbody_device_download(nb, p, t->a_old, n * sizeof *own->row);
     for (size_t i = 0; status == 0 && i < n; i++)
-        order[first + i] = ((const cl_uint *)t->a_old)[i] + (cl_uint)first;
+        own->row[first + i] = ((const cl_uint *)t->a_old)[i] + (cl_uint)first;
     for (cl_uint w = 0; w < t->key_words && status == 0; w++)
-        status =
-            sort_download(nb, p, word[w], n * sizeof *keys, (char *)(keys + w * nb->n + first));
+        status = sort_download(nb, p, word[w], n * sizeof *own->keys,
+                               (char *)(own->keys + w * own->n + first));
     if (status != 0) {
         nb->force.a_old_valid = false; /* a_old is lost */
         return -1;

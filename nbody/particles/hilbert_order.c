@@ -5,9 +5,14 @@
  * the curve, these are nearly the same bodies: few bodies migrate for a sum, and rows that are read
  * together lie together. Mixed precision needs consecutive rows that are close in space
  * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
- * Callers do not see the order: all arrays of the interface are in the caller's order. The device
- * of a tree sorts and permutes the rows (force/tree_order.c). With domains each device sorts its
- * own rows, and the hosts merge (domain/row_order.c) and permute. Otherwise the host does both.
+ * Callers do not see the order: all arrays of the interface are in the caller's order.
+ *
+ * The device of a tree of all bodies sorts and permutes the rows (force/tree_order.c). With domains
+ * each device sorts its own rows; otherwise each rank's host does. Then the ranks merge their rows
+ * (domain/row_order.c) and exchange the bodies (domain/route.c).
+ *
+ * A rank knows the bodies of its own rows only. Arrays in the caller's order pass through the ranks
+ * that have ranges of body numbers, and listed bodies are looked up in a table of the list.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
  * SPDX-License-Identifier: MIT
@@ -23,6 +28,11 @@
 #include <stdatomic.h>
 
 enum { UNBALANCED_STEPS = 4 }; /* steps of a batch until the domains are balanced */
+
+static int sort_no_memory(size_t n)
+{
+    return clerror_set(ENOMEM, "nbody: out of memory on the host to order %zu bodies", n);
+}
 
 /* ---- Host copies. ---------------------------------------------------------------------------- */
 
@@ -56,23 +66,18 @@ static int sort_copy_all(struct nbody *nb, int direction)
 
 /* ---- Order. ---------------------------------------------------------------------------------- */
 
-/* Sort on the device that has all rows, and broadcast: new row i is old row order[i]. */
-static int sort_by_device(struct nbody *nb, cl_uint *order)
+/* Sort on the device that has all rows. */
+static int sort_by_device(struct nbody *nb, struct route *route)
 {
-    size_t n;
-    struct nbody_device *p = nb->device;
-    struct holder *holder = nbody_ranks_holders(nb, &n);
-    int status = holder ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host"),
-        root = holder ? holder->rank : -1;
-    free(holder);
-    if (root == world_rank(nb->world)) {
-        while (!p->force.tree)
-            p++;
-        status = nbody_hilbert_find_device(nb, p, order);
-    }
-    return world_reduce_status(nb->world, status) == 0
-               ? world_broadcast(nb->world, root, order, nb->n * sizeof *order)
-               : -1;
+    const size_t n = nbody_ranks_own_rows(nb);
+    int status = nbody_route_open(nb, route, n);
+    route->order = route->memory[0] = malloc((n + 1) * sizeof *route->order);
+    if (status == 0 && !route->order)
+        status = sort_no_memory(n);
+    EACH_TREE(nb, p)
+    if (status == 0)
+        status = nbody_hilbert_find_device(nb, p, route->memory[0]);
+    return world_reduce_status(nb->world, status);
 }
 
 /* Cube that contains all bodies. */
@@ -80,24 +85,45 @@ struct cube {
     double low[3], side;
 };
 
-static struct cube bounding_cube(const struct nbody *nb)
+static void join_cubes(void *a, const void *b, void *arg)
 {
-    struct cube cube = {.side = 0};
+    double *one = a;
+    const double *two = b;
+    (void)arg;
     for (int c = 0; c < 3; c++) {
-        double low = nbody_real_get(nb, nb->particles.posm, (size_t)c), high = low;
-        for (size_t i = 1; i < nb->n; i++) {
-            low = fmin(low, nbody_real_get(nb, nb->particles.posm, 4 * i + (size_t)c));
-            high = fmax(high, nbody_real_get(nb, nb->particles.posm, 4 * i + (size_t)c));
-        }
-        cube.low[c] = low;
-        cube.side = fmax(cube.side, high - low);
+        one[c] = fmin(one[c], two[c]);
+        one[3 + c] = fmax(one[3 + c], two[3 + c]);
     }
-    return cube;
+}
+
+/* Collective. */
+static int find_bounding_cube(const struct nbody *nb, struct cube *cube)
+{
+    const size_t first = nbody_ranks_own_first(nb), end = first + nbody_ranks_own_rows(nb);
+    double box[2][3]; /* low, high */
+    for (size_t c = 0; c < 3; c++) {
+        box[0][c] = INFINITY;
+        box[1][c] = -INFINITY;
+        for (size_t i = first; i < end; i++) {
+            const double x = nbody_real_get(nb, nb->particles.posm, 4 * i + c);
+            box[0][c] = fmin(box[0][c], x);
+            box[1][c] = fmax(box[1][c], x);
+        }
+    }
+    if (world_reduce(nb->world, box, sizeof box, join_cubes, NULL) != 0)
+        return -1;
+    cube->side = 0;
+    for (int c = 0; c < 3; c++) {
+        cube->low[c] = box[0][c];
+        cube->side = fmax(cube->side, box[1][c] - box[0][c]);
+    }
+    return 0;
 }
 
 struct key_job {
     const struct nbody *nb;
     struct cube cube;
+    size_t first; /* row of this rank */
     uint64_t *key;
     cl_uint *row;
 };
@@ -110,9 +136,9 @@ static void key_block(void *job, size_t block, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         uint32_t at[3] = {0};
         for (size_t c = 0; c < 3; c++) {
-            const double x =
-                (nbody_real_get(k->nb, k->nb->particles.posm, 4 * i + c) - k->cube.low[c]) /
-                k->cube.side * most;
+            const double x = (nbody_real_get(k->nb, k->nb->particles.posm, 4 * (k->first + i) + c) -
+                              k->cube.low[c]) /
+                             k->cube.side * most;
             at[c] =
                 x > 0 ? x < most ? (uint32_t)x : (uint32_t)most : 0; /* 0 if all bodies coincide */
         }
@@ -121,118 +147,102 @@ static void key_block(void *job, size_t block, size_t first, size_t end)
     }
 }
 
-/* Sort on the host of every rank, after gathering all positions. */
-static int sort_by_host(struct nbody *nb, cl_uint *order)
+/* Sort on the host of every rank. */
+static int sort_by_host(struct nbody *nb, struct route *route)
 {
-    const size_t key = sizeof(uint64_t), each = key + sizeof *order;
-    char *keys = malloc(nb->n * (key + each)), *work = keys ? keys + nb->n * key : NULL;
-    int status =
-        keys ? 0
-             : clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", nb->n);
+    struct sorted_rows s = {.n = nbody_ranks_own_rows(nb), .words = 1};
+    struct key_job k = {.nb = nb, .first = nbody_ranks_own_first(nb)};
+    k.row = s.row = malloc((s.n + 1) * sizeof *s.row);
+    k.key = s.keys = malloc((s.n + 1) * sizeof *s.keys);
+    char *work = malloc(s.n * (sizeof *s.row + sizeof *s.keys) + 1);
+    int status = s.row && s.keys && work ? 0 : sort_no_memory(s.n);
+    *route = (struct route){.begin = NULL};
     if (world_reduce_status(nb->world, status) != 0 || sort_copy_all(nb, CL_MEM_HOST) != 0 ||
-        nbody_ranks_spread(nb, nb->particles.posm, 4 * nb->real, 1) != 0)
-        status = -1;
-    if (status == 0) {
-        nbody_each_block(nb->n, key_block,
-                         &(struct key_job){nb, bounding_cube(nb), (uint64_t *)(void *)keys, order});
-        arrays_ref_sort((int)key, 3 * TREE_LEVELS, keys, order, nb->n,
-                        work); /* stable: equal keys keep the order of their rows */
+        find_bounding_cube(nb, &k.cube) != 0) {
+        free(s.row);
+        free(s.keys);
+        free(work);
+        return -1;
     }
-    free(keys);
-    return status;
+    nbody_each_block(s.n, key_block, &k);
+    arrays_ref_sort((int)sizeof *s.keys, 3 * TREE_LEVELS, s.keys, s.row, s.n,
+                    work); /* stable: equal keys keep the order of their rows */
+    free(work);
+    return nbody_domain_merge_rows(nb, &s, route);
 }
 
-static int find_row_order(struct nbody *nb, cl_uint *order)
+static int find_row_order(struct nbody *nb, struct route *route)
 {
     if (nb->method != NBODY_TREE)
-        return sort_by_host(nb, order);
-    return nb->domain.tree ? nbody_domain_sort_rows(nb, order) : sort_by_device(nb, order);
+        return sort_by_host(nb, route);
+    return nb->domain.tree ? nbody_domain_sort_rows(nb, route) : sort_by_device(nb, route);
 }
 
-/* Inverse of a permutation. */
-struct inverse {
+/* Numbers of a list that have been seen. */
+struct listed {
     size_t n;
-    const cl_uint *order;
-    cl_uint *place; /* new index of each row */
+    const cl_uint *list;
+    bool *seen;
     atomic_bool missing;
 };
 
-static void inverse_clear_block(void *inverse, size_t block, size_t first, size_t end)
+static void listed_mark_block(void *listed, size_t block, size_t first, size_t end)
 {
-    (void)block;
-    memset(((const struct inverse *)inverse)->place + first, 0xff, (end - first) * sizeof(cl_uint));
-}
-
-static void inverse_fill_block(void *inverse, size_t block, size_t first, size_t end)
-{
-    const struct inverse *v = inverse;
+    const struct listed *l = listed;
     (void)block;
     for (size_t i = first; i < end; i++)
-        if (v->order[i] < v->n)
-            __atomic_store_n(
-                &v->place[v->order[i]], (cl_uint)i,
-                __ATOMIC_RELAXED); /* with a wrong order, two threads may write the same entry */
+        if (l->list[i] < l->n)
+            __atomic_store_n(&l->seen[l->list[i]], true,
+                             __ATOMIC_RELAXED); /* two threads may write the same entry */
 }
 
-static void inverse_check_block(void *inverse, size_t block, size_t first, size_t end)
+static void listed_check_block(void *listed, size_t block, size_t first, size_t end)
 {
-    struct inverse *v = inverse;
+    struct listed *l = listed;
     bool missing = false;
     (void)block;
     for (size_t i = first; i < end; i++)
-        missing |= v->place[i] == (cl_uint)-1;
+        missing |= !l->seen[i];
     if (missing)
-        atomic_store(&v->missing, true);
+        atomic_store(&l->missing, true);
 }
 
-/* Fail with EIO unless `order` contains each row once; place: workspace of n entries. A driver
- * that sorts wrongly would otherwise lose bodies. */
-static int check_permutation(size_t n, const cl_uint *order, cl_uint *place)
+int nbody_is_permutation(size_t n, const cl_uint *list)
 {
-    struct inverse v = {.n = n, .order = order, .place = place};
-    nbody_each_block(n, inverse_clear_block, &v);
-    nbody_each_block(n, inverse_fill_block, &v);
-    nbody_each_block(n, inverse_check_block, &v);
-    return atomic_load(&v.missing)
-               ? clerror_set(
-                     EIO,
-                     "nbody: a device sorted %zu bodies wrongly: the order is not a permutation; "
-                     "the driver may be defective",
-                     n)
-               : 0;
+    struct listed l = {.n = n, .list = list, .seen = calloc(n + 1, sizeof *l.seen)};
+    if (!l.seen)
+        return sort_no_memory(n);
+    nbody_each_block(n, listed_mark_block, &l);
+    nbody_each_block(n, listed_check_block, &l);
+    free(l.seen);
+    return !atomic_load(&l.missing);
 }
 
 /* ---- Permutation. ---------------------------------------------------------------------------- */
 
-/* Gather elements of `bytes` bytes: to[i * to_step] = from[order[first + i] * from_step]; order ==
- * NULL: from[i * from_step]. */
-struct gather_job {
-    const cl_uint *order;
-    size_t first, bytes, from_step, to_step;
+/* Copy n numbers at distances. */
+struct stride_job {
+    size_t bytes, from_step, to_step;
     const char *from;
     char *to;
 };
 
 /* With a constant size, memcpy compiles to a load and a store. */
-static inline void gather_elements(const struct gather_job *k, size_t first, size_t end,
-                                   size_t bytes)
+static inline void stride_numbers(const struct stride_job *k, size_t first, size_t end,
+                                  size_t bytes)
 {
-    for (size_t i = first; i < end; i++) {
-        const size_t row = k->order ? k->order[k->first + i] : i;
-        memcpy(k->to + i * k->to_step * bytes, k->from + row * k->from_step * bytes, bytes);
-    }
+    for (size_t i = first; i < end; i++)
+        memcpy(k->to + i * k->to_step * bytes, k->from + i * k->from_step * bytes, bytes);
 }
 
-static void gather_block(void *job, size_t block, size_t first, size_t end)
+static void stride_block(void *job, size_t block, size_t first, size_t end)
 {
-    const struct gather_job *k = job;
+    const struct stride_job *k = job;
     (void)block;
-    if (k->bytes == 4)
-        gather_elements(k, first, end, 4);
-    else if (k->bytes == 8)
-        gather_elements(k, first, end, 8);
+    if (k->bytes == sizeof(float))
+        stride_numbers(k, first, end, sizeof(float));
     else
-        gather_elements(k, first, end, k->bytes);
+        stride_numbers(k, first, end, sizeof(double));
 }
 
 /* First row of each device before and after a repartition; NULL if they do not change. */
@@ -245,33 +255,44 @@ static int set_first_rows(struct nbody *nb, const size_t *first)
     return first ? nbody_ranks_redivide(nb, first) : 0;
 }
 
-/* Permute one component of each row. own(): the component of a device's first row; the next rows
- * follow at distance `step`. all: workspace of n numbers. */
-static int permute_component(struct nbody *nb, const cl_uint *order, const struct repartition *d,
-                             char *(*own)(const struct nbody *nb, const struct nbody_device *p,
-                                          size_t which),
-                             size_t which, size_t step, char *all)
+/* Numbers of this rank's rows before and after a permutation. */
+struct permuted {
+    char *from, *to;
+};
+
+/* The component `which` of a device's first row. */
+typedef char *own_component(const struct nbody *nb, const struct nbody_device *p, size_t which);
+
+/* Copy one component between devices and the array of this rank's rows. */
+static void copy_component(const struct nbody *nb, bool to_devices, char *rows, own_component *own,
+                           size_t which, size_t step)
+{
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        if (!p->count)
+            continue;
+        char *const at = rows + (p->first - nbody_ranks_own_first(nb)) * nb->real;
+        char *const device = own(nb, p, which);
+        nbody_each_block(p->count, stride_block,
+                         &(struct stride_job){.bytes = nb->real,
+                                              .from_step = to_devices ? 1 : step,
+                                              .to_step = to_devices ? step : 1,
+                                              .from = to_devices ? at : device,
+                                              .to = to_devices ? device : at});
+    }
+}
+
+/* Permute one component of each row; the numbers of a device's rows follow at distance `step`. */
+static int permute_component(struct nbody *nb, const struct route *route,
+                             const struct repartition *d, const struct permuted *rows,
+                             own_component *own, size_t which, size_t step)
 {
     if (set_first_rows(nb, d->old_first) != 0)
         return -1;
-    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        nbody_each_block(p->count, gather_block,
-                         &(struct gather_job){.bytes = nb->real,
-                                              .from_step = step,
-                                              .to_step = 1,
-                                              .from = own(nb, p, which),
-                                              .to = all + p->first * nb->real});
-    if (nbody_ranks_spread(nb, all, nb->real, 1) != 0 || set_first_rows(nb, d->new_first) != 0)
+    copy_component(nb, false, rows->from, own, which, step);
+    if (nbody_route_move(nb, route, nb->real, rows->from, rows->to) != 0 ||
+        set_first_rows(nb, d->new_first) != 0)
         return -1;
-    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        nbody_each_block(p->count, gather_block,
-                         &(struct gather_job){.order = order,
-                                              .first = p->first,
-                                              .bytes = nb->real,
-                                              .from_step = 1,
-                                              .to_step = step,
-                                              .from = order ? all : all + p->first * nb->real,
-                                              .to = own(nb, p, which)});
+    copy_component(nb, true, rows->to, own, which, step);
     return 0;
 }
 
@@ -285,50 +306,54 @@ static char *row_plane(const struct nbody *nb, const struct nbody_device *p, siz
     return (char *)p->state + number * p->rows * nb->real;
 }
 
-int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
-                            const size_t *new_first, char *all)
+static int permute_components(struct nbody *nb, const struct route *route,
+                              const struct repartition *d, const struct permuted *rows)
 {
-    const struct repartition *const d = &(struct repartition){old_first, new_first};
-    if (sort_copy_all(nb, CL_MEM_HOST) != 0)
-        return -1;
     for (size_t c = 0; c < 4; c++)
-        if (permute_component(nb, order, d, row_position, c, 4, all) != 0)
+        if (permute_component(nb, route, d, rows, row_position, c, 4) != 0)
             return -1;
     for (size_t k = 0; k < nb->planes; k++)
-        if (permute_component(nb, order, d, row_plane, k, 1, all) != 0)
+        if (permute_component(nb, route, d, rows, row_plane, k, 1) != 0)
             return -1;
-    if (nb->force.a_old_valid && permute_component(nb, order, d, row_a_old, 0, 1, all) != 0)
-        return -1;
-    return sort_copy_all(nb, CL_MEM_DEVICE);
+    return nb->force.a_old_valid ? permute_component(nb, route, d, rows, row_a_old, 0, 1) : 0;
 }
 
-/* Update nb->particles.body and nb->particles.row for the new order. */
-static void update_row_maps(struct nbody *nb, const cl_uint *order, cl_uint *was)
+/* Collective. Permute the numbers of the bodies. */
+static int permute_bodies(struct nbody *nb, const struct route *route)
 {
-    nbody_each_block(nb->n, gather_block,
-                     &(struct gather_job){.bytes = sizeof *was,
-                                          .from_step = 1,
-                                          .to_step = 1,
-                                          .from = (const char *)nb->particles.body,
-                                          .to = (char *)was});
-    nbody_each_block(nb->n, gather_block,
-                     &(struct gather_job){.order = order,
-                                          .bytes = sizeof *was,
-                                          .from_step = 1,
-                                          .to_step = 1,
-                                          .from = (const char *)was,
-                                          .to = (char *)nb->particles.body});
-    nbody_each_block(
-        nb->n, inverse_fill_block,
-        &(struct inverse){.n = nb->n, .order = nb->particles.body, .place = nb->particles.row});
+    const size_t rows = route->came[world_size(nb->world)];
+    cl_uint *const body = malloc((rows + 1) * sizeof *body);
+    int status = world_reduce_status(nb->world, body ? 0 : sort_no_memory(rows));
+    if (status == 0)
+        status = nbody_route_move(nb, route, sizeof *body, nb->particles.body, body);
+    free(status == 0 ? nb->particles.body : body);
+    nb->particles.body = status == 0 ? body : nb->particles.body;
     nb->particles.sort_count++;
+    return status;
+}
+
+int nbody_particles_permute(struct nbody *nb, const struct route *route, const size_t *old_first,
+                            const size_t *new_first)
+{
+    const int ranks = world_size(nb->world);
+    const struct permuted rows = {malloc((route->begin[ranks] + 1) * nb->real),
+                                  malloc((route->came[ranks] + 1) * nb->real)};
+    int status = rows.from && rows.to ? 0 : sort_no_memory(route->begin[ranks]);
+    if (world_reduce_status(nb->world, status) != 0 || sort_copy_all(nb, CL_MEM_HOST) != 0 ||
+        permute_components(nb, route, &(struct repartition){old_first, new_first}, &rows) != 0 ||
+        sort_copy_all(nb, CL_MEM_DEVICE) != 0)
+        status = -1;
+    free(rows.from);
+    free(rows.to);
+    return status == 0 ? permute_bodies(nb, route) : -1;
 }
 
 void nbody_hilbert_load(struct nbody *nb, const void *body)
 {
-    memcpy(nb->particles.body, body, nb->n * sizeof *nb->particles.body);
-    for (size_t i = 0; i < nb->n; i++)
-        nb->particles.row[nb->particles.body[i]] = (cl_uint)i;
+    const size_t rows = nbody_ranks_own_rows(nb);
+    memcpy(nb->particles.body,
+           (const char *)body + nbody_ranks_own_first(nb) * sizeof *nb->particles.body,
+           rows * sizeof *nb->particles.body);
     nb->particles.sort_count++;
 }
 
@@ -339,33 +364,41 @@ int nbody_hilbert_open(struct nbody *nb)
     if (!nb->particles.sorted)
         return 0;
     nb->particles.sort_interval = ORDER_STEPS;
-    nb->particles.body = malloc(nb->n * sizeof *nb->particles.body);
-    nb->particles.row = malloc(nb->n * sizeof *nb->particles.row);
-    if (!nb->particles.body || !nb->particles.row)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    for (size_t i = 0; i < nb->n; i++)
-        nb->particles.body[i] = nb->particles.row[i] = (cl_uint)i;
+    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
+    nb->particles.body = malloc((rows + 1) * sizeof *nb->particles.body);
+    if (world_reduce_status(nb->world, nb->particles.body ? 0 : sort_no_memory(rows)) != 0)
+        return -1;
+    for (size_t i = 0; i < rows; i++)
+        nb->particles.body[i] = (cl_uint)(first + i);
     return nbody_hilbert_sort_rows(nb);
+}
+
+/* Collective. EIO unless each rank's sorted rows are a permutation: a driver that sorts wrongly
+ * would otherwise lose bodies. */
+static int check_order(struct nbody *nb, const struct route *route)
+{
+    const size_t rows = route->begin[world_size(nb->world)];
+    int status = nbody_is_permutation(rows, route->order);
+    if (status == 0)
+        status = clerror_set(
+            EIO,
+            "nbody: a device sorted %zu bodies wrongly: the order is not a permutation; the "
+            "driver may be defective",
+            rows);
+    return world_reduce_status(nb->world, status < 0 ? -1 : 0);
 }
 
 int nbody_hilbert_sort_rows(struct nbody *nb)
 {
-    cl_uint *order = malloc(nb->n * sizeof *order);
-    char *all = malloc(nb->n * nb->real);
-    int status =
-        order && all
-            ? 0
-            : clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", nb->n);
-    if (world_reduce_status(nb->world, status) != 0 || find_row_order(nb, order) != 0 ||
-        check_permutation(nb->n, order, (cl_uint *)all) != 0 ||
-        (nb->method == NBODY_TREE && !nb->domain.tree
-             ? nbody_hilbert_move_device(nb, order)
-             : nbody_particles_permute(nb, order, NULL, NULL, all)) != 0)
-        status = -1;
+    struct route route;
+    int status = find_row_order(nb, &route);
     if (status == 0)
-        update_row_maps(nb, order, (cl_uint *)all);
-    free(order);
-    free(all);
+        status = check_order(nb, &route);
+    if (status == 0 && nb->method == NBODY_TREE && !nb->domain.tree)
+        status = nbody_hilbert_move_device(nb, route.order) == 0 ? permute_bodies(nb, &route) : -1;
+    else if (status == 0)
+        status = nbody_particles_permute(nb, &route, NULL, NULL);
+    nbody_route_free(&route);
     nbody_particles_moved(nb);
     return status;
 }
@@ -387,40 +420,115 @@ bool nbody_hilbert_due(const struct nbody *nb)
            nb->integration.steps % nb->particles.sort_interval == 0;
 }
 
-/* Reorder of[n][numbers] from storage order to the order of bodies. */
-static int hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
+/* ---- The caller's order. --------------------------------------------------------------------- */
+
+double *nbody_particles_rows(const struct nbody *nb, size_t numbers, double *out)
 {
-    if (!nb->particles.sorted)
-        return 0;
-    char *rows = malloc(nb->n * numbers * sizeof *of);
-    if (!rows)
-        return clerror_set(
-            ENOMEM, "nbody: out of memory on the host to reorder the data of %zu bodies", nb->n);
-    memcpy(rows, of, nb->n * numbers * sizeof *of);
-    nbody_each_block(nb->n, gather_block,
-                     &(struct gather_job){.order = nb->particles.row,
-                                          .bytes = numbers * sizeof *of,
-                                          .from_step = 1,
-                                          .to_step = 1,
-                                          .from = rows,
-                                          .to = (char *)of});
-    free(rows);
-    return 0;
+    const size_t rows = nbody_ranks_own_rows(nb);
+    if (!nb->domain.slice && !nb->particles.sorted)
+        return out + nbody_ranks_own_first(nb) * numbers;
+    double *const own = malloc((rows + 1) * numbers * sizeof *own);
+    if (!own)
+        sort_no_memory(rows);
+    return own;
 }
 
-int nbody_particles_return(struct nbody *nb, size_t numbers, const double *rows, double *out)
+int nbody_particles_return(struct nbody *nb, int status, size_t numbers, double *rows, double *out)
 {
-    const cl_uint *body = nb->particles.body;
-    if (nb->domain.slice)
-        return nbody_slices_from_rows(nb, numbers, body ? body + nbody_slices_row_base(nb) : NULL,
-                                      rows, out);
-    return nbody_ranks_spread(nb, out, numbers * sizeof *out, 1) == 0
-               ? hilbert_unsort(nb, out, numbers)
-               : -1;
+    const size_t *const slice = nb->domain.slice, first = nbody_ranks_own_first(nb),
+                        count = nbody_ranks_own_rows(nb);
+    double *const to = slice ? out : out + first * numbers;
+    struct route r = {.begin = NULL};
+    status = world_reduce_status(nb->world, status);
+    if (status == 0 && rows != to)
+        status = nb->particles.sorted
+                     ? nbody_route_numbers(nb, &r, count, nb->particles.body, slice)
+                     : nbody_route_ranges(nb, &r, first, count, slice);
+    if (status == 0 && rows != to)
+        status = nbody_route_move(nb, &r, numbers * sizeof *to, rows, to);
+    nbody_route_free(&r);
+    if (rows != to)
+        free(rows);
+    return status == 0 && !slice ? nbody_ranks_spread(nb, out, numbers * sizeof *out) : status;
+}
+
+/* The rows of listed bodies. Bodies low .. low + n - 1 are divided into `buckets` ranges; bucket b
+ * has the entries entry[begin[b]] .. entry[begin[b + 1] - 1] of the list. */
+struct finding {
+    const struct nbody *nb;
+    size_t low, n, buckets, first;
+    const uint32_t *which;
+    cl_uint *begin, *entry, *row;
+};
+
+static size_t find_bucket(const struct finding *f, size_t body)
+{
+    return (size_t)((uint64_t)(body - f->low) * f->buckets / f->n);
+}
+
+static void find_row_block(void *finding, size_t block, size_t first, size_t end)
+{
+    const struct finding *f = finding;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        const size_t body = f->nb->particles.body[i];
+        if (body < f->low || body - f->low >= f->n)
+            continue;
+        const cl_uint *const begin = f->begin + find_bucket(f, body);
+        for (cl_uint e = begin[0]; e < begin[1]; e++)
+            if (f->which[f->entry[e]] == body)
+                f->row[f->entry[e]] = (cl_uint)(f->first + i);
+    }
+}
+
+/* Sort the list into buckets: a counting sort. */
+static void find_fill_buckets(struct finding *f)
+{
+    const size_t count = f->buckets;
+    for (size_t k = 0; k < count; k++)
+        f->begin[find_bucket(f, f->which[k]) + 1]++;
+    for (size_t b = 0; b < count; b++)
+        f->begin[b + 1] += f->begin[b];
+    for (size_t k = count; k-- > 0;)
+        f->entry[--f->begin[find_bucket(f, f->which[k]) + 1]] = (cl_uint)k;
+    memmove(f->begin, f->begin + 1, count * sizeof *f->begin);
+    f->begin[count] = (cl_uint)count;
+}
+
+int nbody_particles_find(const struct nbody *nb, size_t count, const uint32_t *which, cl_uint *row)
+{
+    if (count == 0)
+        return 0;
+    if (!nb->particles.sorted) {
+        memcpy(row, which, count * sizeof *row);
+        return 0;
+    }
+    struct finding f = {.nb = nb,
+                        .low = which[0],
+                        .buckets = count,
+                        .first = nbody_ranks_own_first(nb),
+                        .which = which,
+                        .begin = calloc(count + 1, sizeof *f.begin),
+                        .entry = malloc(count * sizeof *f.entry),
+                        .row = row};
+    size_t high = which[0];
+    for (size_t k = 0; k < count; k++) {
+        f.low = which[k] < f.low ? which[k] : f.low;
+        high = which[k] > high ? which[k] : high;
+        row[k] = NO_ROW;
+    }
+    f.n = high - f.low + 1;
+    if (f.begin && f.entry) {
+        find_fill_buckets(&f);
+        nbody_each_block(nbody_ranks_own_rows(nb), find_row_block, &f);
+    }
+    const int status = f.begin && f.entry ? 0 : sort_no_memory(count);
+    free(f.begin);
+    free(f.entry);
+    return status;
 }
 
 void nbody_hilbert_free(struct nbody *nb)
 {
     free(nb->particles.body);
-    free(nb->particles.row);
 }

@@ -170,27 +170,32 @@ static int spread_positions(struct nbody *nb)
     const size_t four = 4 * nb->real;
     if (!nb->particles.posm)
         return 0;
-    if (nbody_ranks_spread(nb, nb->particles.posm, four, 1) != 0)
+    if (nbody_ranks_spread(nb, nb->particles.posm, four) != 0)
         return -1;
-    return nb->particles.velo ? nbody_ranks_spread(nb, nb->particles.velo, four, 1) : 0;
+    return nb->particles.velo ? nbody_ranks_spread(nb, nb->particles.velo, four) : 0;
 }
 
 /* Write this rank's rows, which are bodies of several ranks' slices. */
 static int write_slices(struct nbody *nb, const double *mass, const double (*pos)[3],
                         const double (*vel)[3])
 {
-    const size_t rows = nbody_slices_rows(nb);
+    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
+    struct route r = {.begin = NULL};
     double *m = malloc((rows + 1) * sizeof *m);
     double(*x)[3] = malloc((rows + 1) * sizeof *x), (*v)[3] = malloc((rows + 1) * sizeof *v);
     int status = m && x && v ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = nbody_slices_to_rows(
-            nb, (const struct slice_column[]){{mass, m, 1}, {*pos, *x, 3}, {*vel, *v, 3}}, 3);
+        status = nbody_route_ranges(nb, &r, nbody_slices_first(nb), nbody_slices_count(nb), NULL);
+    if (status == 0 && (nbody_route_move(nb, &r, sizeof *m, mass, m) != 0 ||
+                        nbody_route_move(nb, &r, sizeof *x, pos, x) != 0 ||
+                        nbody_route_move(nb, &r, sizeof *v, vel, v) != 0))
+        status = -1;
+    nbody_route_free(&r);
     if (status == 0)
-        status = world_reduce_status(nb->world,
-                                     write_bodies(nb, nbody_slices_row_base(nb), rows, m,
-                                                  (const double(*)[3])x, (const double(*)[3])v));
+        status =
+            world_reduce_status(nb->world, write_bodies(nb, first, rows, m, (const double(*)[3])x,
+                                                        (const double(*)[3])v));
     free(m);
     free(x);
     free(v);

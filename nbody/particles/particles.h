@@ -36,7 +36,7 @@ struct particles {
     double *own_eps;         /* softening of each body, in the caller's units; NULL: eps for all */
     uint64_t version;        /* counts the changes of positions: nbody_particles_moved */
     bool sorted;             /* bodies are stored in curve order (hilbert_order.c) */
-    cl_uint *body, *row;     /* with `sorted`: body[r] is stored at r, and row[i] holds body i */
+    cl_uint *body;           /* with `sorted`: bodies of this rank's rows */
     size_t sort_interval;    /* steps between sorts: ORDER_STEPS, fewer in tests */
     size_t sort_count;       /* number of sorts so far */
     struct sampler *sampler; /* sample.c; NULL until first used */
@@ -116,15 +116,26 @@ bool nbody_hilbert_due(const struct nbody *nb);
 size_t nbody_hilbert_left(const struct nbody *nb);
 void nbody_hilbert_free(struct nbody *nb);
 
-/* Collective. Permute positions, state and |a|: new row i is old row order[i]. With order == NULL
- * rows keep their order, and each device's first row changes from old_first[] to new_first[]. all:
- * workspace of n numbers. Blocks. */
-int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
-                            const size_t *new_first, char *all);
+/* Collective. Permute positions, state, |a| and `body` along a route. Each device's first row
+ * changes from old_first[] to new_first[]; NULL: it stays. Blocks. */
+int nbody_particles_permute(struct nbody *nb, const struct route *route, const size_t *old_first,
+                            const size_t *new_first);
 
-/* Collective. Fill the caller's array out[][numbers], in the caller's order, from the array by row
- * that nbody_slices_allocate returned. */
-int nbody_particles_return(struct nbody *nb, size_t numbers, const double *rows, double *out);
+/* Return an array[][numbers] of this rank's rows, for nbody_particles_return: a part of the
+ * caller's array `out`, or from malloc. NULL: out of memory. */
+double *nbody_particles_rows(const struct nbody *nb, size_t numbers, double *out);
+
+/* Collective. Fill the caller's array out[][numbers], in the caller's order, from the array of this
+ * rank's rows, and free this array. status: -1 if this rank could not fill it. */
+int nbody_particles_return(struct nbody *nb, int status, size_t numbers, double *rows, double *out);
+
+/* Return 1 if list[] has each of 0 .. n - 1 once, 0 if not; -1: out of memory. */
+int nbody_is_permutation(size_t n, const cl_uint *list);
+
+/* Find the rows of `count` bodies: row[k] of body which[k] if it is a row of this rank, else a row
+ * of another rank or NO_ROW. ENOMEM. */
+#define NO_ROW UINT32_MAX
+int nbody_particles_find(const struct nbody *nb, size_t count, const uint32_t *which, cl_uint *row);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
 

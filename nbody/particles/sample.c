@@ -1,11 +1,10 @@
 /* sample.c - positions and velocities of selected bodies, for pictures. The devices select them, so
- * that only these are copied; with ranks, they go to rank 0.
+ * that only these are copied; the ranks' selections are joined.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
 
 #include "core/handle.h"
-#include "nbody/particles/body_blocks.h"
 
 #include <errno.h>
 
@@ -69,37 +68,27 @@ static int sampler_reserve(struct nbody *nb, size_t count)
                    : clerror_set(ENOMEM, "nbody_positions: out of memory for %zu bodies", count);
 }
 
+static uint32_t sampled_body(const uint32_t *which, size_t k)
+{
+    return which ? which[k] : (uint32_t)k;
+}
+
 static bool sampler_is_current(const struct nbody *nb, size_t count, const uint32_t *which)
 {
     const struct sampler *s = nb->particles.sampler;
-    return which && count <= s->nasked && s->orders == nb->particles.sort_count && s->n == nb->n &&
-           memcmp(which, s->asked, count * sizeof *which) == 0;
-}
-
-struct finding {
-    const struct nbody *nb;
-    const uint32_t *which;
-};
-
-/* Find where bodies are stored. The accesses are random, so several threads are much faster. */
-static void sampler_find_block(void *finding, size_t block, size_t first, size_t end)
-{
-    const struct finding *f = finding;
-    (void)block;
-    for (size_t k = first; k < end; k++) {
-        const size_t i = f->which ? f->which[k] : k;
-        f->nb->particles.sampler->which[k] =
-            f->nb->particles.row ? f->nb->particles.row[i] : (cl_uint)i;
-    }
+    bool equal = count <= s->nasked && s->orders == nb->particles.sort_count && s->n == nb->n;
+    for (size_t k = 0; equal && k < count; k++)
+        equal = s->asked[k] == sampled_body(which, k);
+    return equal;
 }
 
 /* Return false if one of the bodies does not exist. */
 static bool sample_is_valid(const struct nbody *nb, size_t count, const uint32_t *which)
 {
     for (size_t k = 0; k < count; k++)
-        if ((which ? which[k] : k) >= nb->n)
-            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
-                               which ? (size_t)which[k] : k, nb->n),
+        if (sampled_body(which, k) >= nb->n)
+            return clerror_set(EINVAL, "nbody_positions: there is no body %u among %zu",
+                               sampled_body(which, k), nb->n),
                    false;
     return true;
 }
@@ -113,17 +102,17 @@ static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
     s->nasked = 0;
     if (!sample_is_valid(nb, count, which))
         return -1;
-    nbody_each_block(count, sampler_find_block, &(struct finding){nb, which});
+    for (size_t k = 0; k < count; k++)
+        s->asked[k] = sampled_body(which, k);
+    if (nbody_particles_find(nb, count, s->asked, s->which) != 0)
+        return -1;
     for (const struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
                                  CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
-    if (which) {
-        memcpy(s->asked, which, count * sizeof *which);
-        s->nasked = count;
-        s->orders = nb->particles.sort_count;
-        s->n = nb->n;
-    }
+    s->nasked = count;
+    s->orders = nb->particles.sort_count;
+    s->n = nb->n;
     return 0;
 }
 
@@ -193,7 +182,7 @@ static int sample_from_host(nbody *nb, size_t count, const uint32_t *which, floa
     int status = all ? nbody_state(nb, all, all + nb->n)
                      : clerror_set(ENOMEM, "nbody_positions: out of memory");
     for (size_t k = 0; status == 0 && k < 3 * count; k++) {
-        const size_t i = which ? which[k / 3] : k / 3;
+        const size_t i = sampled_body(which, k / 3);
         if (pos)
             pos[k / 3][k % 3] = (float)all[i][k % 3];
         if (vel)
@@ -201,6 +190,12 @@ static int sample_from_host(nbody *nb, size_t count, const uint32_t *which, floa
     }
     free(all);
     return status;
+}
+
+/* Collective. Join the selected bodies of all ranks: a body that a rank does not have is 0. */
+static int sampler_join(struct nbody *nb, size_t count, float (*x)[3])
+{
+    return x ? nbody_ranks_reduce_or(nb, (cl_uint *)(void *)x, 3 * count) : 0;
 }
 
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
@@ -213,10 +208,12 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
     if ((!nb->particles.sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
         sampler_choose(nb, count, which) != 0)
         return -1;
+    if (pos && nb->domain.ranks)
+        memset(pos, 0, count * sizeof *pos);
+    if (vel && nb->domain.ranks)
+        memset(vel, 0, count * sizeof *vel);
     for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)
             return -1;
-    if (pos && nbody_ranks_collect(nb, count, nb->particles.sampler->which, pos) != 0)
-        return -1;
-    return vel ? nbody_ranks_collect(nb, count, nb->particles.sampler->which, vel) : 0;
+    return sampler_join(nb, count, pos) == 0 ? sampler_join(nb, count, vel) : -1;
 }

@@ -20,7 +20,7 @@ static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bo
     return pos ? nbody_device_download(nb, p, own, p->count * 4 * nb->real) : 0;
 }
 
-/* pos and vel begin with row `base`. */
+/* pos and vel begin with row `base`, the first of this rank. */
 struct copying {
     const struct nbody *nb;
     const struct nbody_device *p;
@@ -51,11 +51,11 @@ static void state_copy_block(void *copying, size_t block, size_t first, size_t e
         }
 }
 
-/* Copy positions, or velocities, of this rank's rows to rows[][3], or of all devices' rows. */
+/* Copy positions, or velocities, of this rank's rows to rows[][3]. */
 static int state_copy_rows(struct nbody *nb, bool pos, double (*rows)[3])
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        struct copying copying = {nb, p, nbody_slices_row_base(nb), pos ? rows : NULL,
+        struct copying copying = {nb, p, nbody_ranks_own_first(nb), pos ? rows : NULL,
                                   pos ? NULL : rows};
         if (p->count && state_download(nb, p, pos, !pos) != 0)
             return -1;
@@ -67,15 +67,9 @@ static int state_copy_rows(struct nbody *nb, bool pos, double (*rows)[3])
 /* Collective. */
 static int state_copy(struct nbody *nb, bool pos, double (*out)[3])
 {
-    double *const rows = nbody_slices_allocate(nb, 3, *out);
-    int status = rows ? state_copy_rows(nb, pos, (double(*)[3])rows) : -1;
-    if (nb->domain.slice)
-        status = world_reduce_status(nb->world, status);
-    if (status == 0)
-        status = nbody_particles_return(nb, 3, rows, *out);
-    if (nb->domain.slice)
-        free(rows);
-    return status;
+    double *const rows = nbody_particles_rows(nb, 3, *out);
+    const int status = rows ? state_copy_rows(nb, pos, (double(*)[3])rows) : -1;
+    return nbody_particles_return(nb, status, 3, rows, *out);
 }
 
 int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])

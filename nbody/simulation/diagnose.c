@@ -81,14 +81,11 @@ static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Copy a device's blocks to their places among all. A sum is a double, or a pair of floats on
- * devices without doubles. */
-static int diagnose_download(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
+/* Add the sums of a device's blocks. A sum is a double, or a pair of floats on devices without
+ * doubles. */
+static void diagnose_add_device(const struct nbody_device *p, double *sum)
 {
-    const size_t blocks = sum_blocks(p);
-    if (nbody_device_download(nb, p, p->diagnosis.sums, blocks * SUM_TERMS * sizeof(double)) != 0)
-        return -1;
-    for (size_t block = 0; block < blocks; block++)
+    for (size_t block = 0; block < sum_blocks(p); block++)
         for (size_t k = 0; k < SUM_TERMS; k++) {
             const char *at =
                 (const char *)p->diagnosis.sums + sizeof(double) * (block * SUM_TERMS + k);
@@ -96,31 +93,31 @@ static int diagnose_download(struct nbody *nb, struct nbody_device *p, double (*
             double number;
             memcpy(pair, at, sizeof pair);
             memcpy(&number, at, sizeof number);
-            all[p->first / SUM_BLOCK + block][k] =
-                p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
+            sum[k] += p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
         }
-    return 0;
 }
 
-/* Add all blocks in the order of bodies. */
+/* Add the sums of this rank's blocks to the sums over lower ranks. */
+static void diagnose_add_rank(void *sum, void *arg)
+{
+    const struct nbody *nb = arg;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count)
+            diagnose_add_device(p, sum);
+}
+
+/* Add all blocks in the order of rows. */
 static int diagnose_sum_blocks(struct nbody *nb, double *sum)
 {
-    const size_t blocks = (nb->n + SUM_BLOCK - 1) / SUM_BLOCK;
-    double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
-    int status =
-        all ? 0
-            : clerror_set(ENOMEM, "nbody_diagnose: out of memory for the sums of %zu bodies",
-                          nb->n);
+    int status = 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
-            status = diagnose_download(nb, p, all);
-    if (status == 0)
-        status = nbody_ranks_spread(nb, all, sizeof *all, SUM_BLOCK);
-    for (size_t block = 0; block < blocks && status == 0; block++)
-        for (size_t k = 0; k < SUM_TERMS; k++)
-            sum[k] += all[block][k];
-    free(all);
-    return status;
+            status = nbody_device_download(nb, p, p->diagnosis.sums,
+                                           sum_blocks(p) * SUM_TERMS * sizeof(double));
+    return world_reduce_status(nb->world, status) == 0
+               ? nbody_slices_in_turn(nb->world, sum, SUM_TERMS * sizeof *sum, diagnose_add_rank,
+                                      nb)
+               : -1;
 }
 
 static int diagnose_check_range(const struct nbody *nb, const double *sum)

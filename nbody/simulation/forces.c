@@ -39,7 +39,7 @@ int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, c
     if (status == 0)
         nbody_each_block(
             p->count, forces_collect_block,
-            &(struct collecting){nb, p, total, wanted, factor, out, nbody_slices_row_base(nb)});
+            &(struct collecting){nb, p, total, wanted, factor, out, nbody_ranks_own_first(nb)});
     clfree(total);
     return status;
 }
@@ -61,7 +61,7 @@ static int forces_collect_accelerations(struct nbody *nb, struct nbody_device *p
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
-/* Collect accelerations, or potentials, of this rank's rows; all rows without slices. */
+/* Collect accelerations, or potentials, of this rank's rows. */
 static int forces_collect_rows(struct nbody *nb, bool acc, double *rows)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
@@ -80,15 +80,9 @@ static int forces_collect_rows(struct nbody *nb, bool acc, double *rows)
 static int forces_copy(struct nbody *nb, bool acc, double *out)
 {
     const size_t numbers = acc ? 3 : 1;
-    double *const rows = nbody_slices_allocate(nb, numbers, out);
-    int status = rows ? forces_collect_rows(nb, acc, rows) : -1;
-    if (nb->domain.slice)
-        status = world_reduce_status(nb->world, status);
-    if (status == 0)
-        status = nbody_particles_return(nb, numbers, rows, out);
-    if (nb->domain.slice)
-        free(rows);
-    return status;
+    double *const rows = nbody_particles_rows(nb, numbers, out);
+    const int status = rows ? forces_collect_rows(nb, acc, rows) : -1;
+    return nbody_particles_return(nb, status, numbers, rows, out);
 }
 
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)

@@ -144,8 +144,8 @@ static struct saved_regions saved_regions_of(const struct nbody *nb, const struc
     return k;
 }
 
-/* Put a device's bodies, from the regions `at` on the host and the storage order `body`, at their
- * places among all bodies. */
+/* Put a device's bodies, from the regions `at` on the host and the bodies of this rank's rows, at
+ * their places among all bodies. */
 static int save_put_device(const struct nbody *nb, const struct nbody_device *p,
                            void *const at[REGIONS], const cl_uint *body,
                            const struct save_pieces *to)
@@ -167,8 +167,8 @@ static int save_put_device(const struct nbody *nb, const struct nbody_device *p,
     if (!nb->particles.sorted || status != 0)
         return status;
     offset += nb->method == NBODY_TREE ? nb->n * nb->real : 0;
-    return to->put(to->arg, offset + p->first * sizeof *body, body + p->first,
-                   p->count * sizeof *body);
+    return to->put(to->arg, offset + p->first * sizeof *body,
+                   body + p->first - nbody_ranks_own_first(nb), p->count * sizeof *body);
 }
 
 static int save_device(struct nbody *nb, struct nbody_device *p, const struct save_pieces *to)
@@ -215,12 +215,12 @@ static int save_spread(struct nbody *nb, char *to)
     const size_t four = 4 * nb->real;
     int status = 0;
     for (size_t a = 0; a < save_vectors(nb) && status == 0; a++, to += nb->n * four)
-        status = nbody_ranks_spread(nb, to, four, 1);
+        status = nbody_ranks_spread(nb, to, four);
     const bool tree = nb->method == NBODY_TREE;
     for (size_t k = 0; k < nb->planes + tree && status == 0; k++, to += nb->n * nb->real)
-        status = nbody_ranks_spread(nb, to, nb->real, 1);
+        status = nbody_ranks_spread(nb, to, nb->real);
     return nb->particles.sorted && status == 0
-               ? nbody_ranks_spread(nb, to, sizeof *nb->particles.body, 1)
+               ? nbody_ranks_spread(nb, to, sizeof *nb->particles.body)
                : status;
 }
 
@@ -315,7 +315,7 @@ static struct snapshot *snapshot_open(struct nbody *nb)
         return h;
     nb->simulation.snapshot = h;
     h->spare = nb->domain.ranks || !nb->ctx ? NULL : calloc(nb->ndev, sizeof *h->spare);
-    h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL;
+    h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL; /* one rank has all rows */
     bool whole = h->body;
     for (cl_uint d = 0; whole && d < nb->ndev; d++)
         whole = snapshot_allocate(nb, &nb->device[d], &h->spare[d]);
@@ -465,23 +465,37 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
     return 0;
 }
 
-/* EINVAL unless the storage order, which is at the end, is a permutation: saved bytes may come from
- * a file, and the order is used as indices. */
+/* Collective. The storage order, which is at the end, must be a permutation: saved bytes may come
+ * from a file, and the order is used as indices. right: 1 if this rank's part may be one, 0 if not,
+ * -1 after an error. */
+static int load_check_part(const struct nbody *nb, int right)
+{
+    if (right == 0)
+        right = clerror_set(EINVAL, "nbody_load: the saved order of the bodies is damaged");
+    return world_reduce_status(nb->world, right < 0 ? -1 : 0);
+}
+
+/* Collective. EINVAL unless the storage order is a permutation. Each rank checks the numbers of its
+ * rows, then, with the numbers of all ranks' rows, its range of bodies. */
 static int load_check_sorting(const struct nbody *nb, const char *end)
 {
-    const char *from = end - nb->n * sizeof(cl_uint);
-    bool *seen = calloc(nb->n, sizeof *seen), right = true;
-    if (!seen)
-        return clerror_set(ENOMEM, "nbody_load: out of memory for %zu bodies", nb->n);
-    for (size_t i = 0; i < nb->n && right; i++) {
-        cl_uint body;
-        memcpy(&body, from + i * sizeof body, sizeof body);
-        right = body < nb->n && !seen[body];
-        if (right)
-            seen[body] = true;
-    }
-    free(seen);
-    return right ? 0 : clerror_set(EINVAL, "nbody_load: the saved order of the bodies is damaged");
+    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
+    cl_uint *body = malloc((rows + 1) * sizeof *body);
+    struct route r = {.begin = NULL};
+    int right = body ? 1 : clerror_set(ENOMEM, "nbody_load: out of memory for %zu bodies", rows);
+    if (body)
+        memcpy(body, end - (nb->n - first) * sizeof *body, rows * sizeof *body);
+    for (size_t i = 0; right > 0 && i < rows; i++)
+        right = body[i] < nb->n;
+    int status = load_check_part(nb, right);
+    if (status == 0)
+        status = nbody_route_numbers(nb, &r, rows, body, NULL);
+    if (status == 0)
+        status = load_check_part(
+            nb, r.came[world_size(nb->world)] == rows ? nbody_is_permutation(rows, r.place) : 0);
+    nbody_route_free(&r);
+    free(body);
+    return status;
 }
 
 /* Extend the keys of trees to the length in the saved engine. */
@@ -496,10 +510,6 @@ static int load_extend_keys(struct nbody *nb, cl_uint key_words)
 /* Load everything except the counters in the header. */
 static int load_state(struct nbody *nb, const struct save_header *h, const char *from, size_t size)
 {
-    if (load_check_header(nb, h, size) != 0)
-        return -1;
-    if (nb->particles.sorted && load_check_sorting(nb, from + size - sizeof *h) != 0)
-        return -1;
     if (load_extend_keys(nb, h->key_words) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
@@ -522,7 +532,9 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
             nb->world,
             size < sizeof h
                 ? clerror_set(EINVAL, "nbody_load: %zu bytes are too few for a saved engine", size)
-                : load_state(nb, &h, from + sizeof h, size)) != 0)
+                : load_check_header(nb, &h, size)) != 0 ||
+        (nb->particles.sorted && load_check_sorting(nb, from + size) != 0) ||
+        world_reduce_status(nb->world, load_state(nb, &h, from + sizeof h, size)) != 0)
         return -1;
     nb->units = h.units;
     memcpy(nb->centre, h.centre, sizeof nb->centre);
