@@ -619,18 +619,26 @@ static void restore_series(struct nbody_job *job)
     nbody_series_resume(job, nbody_steps(job->engine));
 }
 
-/* Continue the pictures of --frames; warn if all were drawn before the checkpoint. */
+/* Continue the pictures of --frames. If the run ends later than before, warn if all are drawn, or
+ * if the intervals between the remaining ones are longer. */
 static void restore_frames(struct nbody_job *job)
 {
     struct cli_outputs *o = &job->outputs;
     const double step = (double)nbody_steps(job->engine), total = (double)job->total;
     o->frames_done = o->frames_before = (unsigned)job->resumed->parts.state.frames_done;
-    if (!o->frames || o->frames_done < o->frames || !(step < total) || job->common.quiet)
+    if (!o->frames || !(step < total) || job->common.quiet)
         return;
-    const double done = o->frames_done, most = floor(total / step * (done - 1) + 1.5);
-    cli_warn(
-        "no picture is due, because all %u of --frames were drawn before the checkpoint; give --frames %.0f to draw them up to the end",
-        o->frames_done, fmin(fmax(most, done + 1), total + 1));
+    const double done = o->frames_done, most = floor(total / step * (done - 1) + 1.5),
+                 equal = fmin(fmax(most, done + 1), total + 1);
+    if (o->frames_done >= o->frames)
+        cli_warn(
+            "no picture is due, because all %u of --frames were drawn before the checkpoint; give --frames %.0f to draw them up to the end",
+            o->frames_done, equal);
+    else if (o->frames_done > 1 &&
+             (double)cli_outputs_due(o, o->frames_done - 1, job->total) > step)
+        cli_warn(
+            "pictures before the checkpoint have shorter intervals than those after it, because the run ends later now; give --frames %.0f for equal intervals",
+            equal);
 }
 
 int nbody_resume_outputs(struct nbody_job *job)

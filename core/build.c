@@ -94,7 +94,7 @@ static char *with_line(const char *name, const char *before, const char *source,
     FILE *fp = open_memstream(&text, &length);
     if (!fp)
         return NULL;
-    fputs(before, fp);
+    include_write_source(fp, NULL, before, strlen(before));
     line_directive_write(fp, name);
     include_write_source(fp, name, source, size);
     fputc('\n', fp);

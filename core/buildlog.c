@@ -22,16 +22,22 @@ static const char *place_in(const char *log, const char *source, size_t *length)
     return place;
 }
 
-/* The name in a directive `#line N "name"`, unescaped. */
-static void copy_name(const char *quoted, char *name, size_t size)
+bool line_directive_name(const char *line, char *name, size_t size)
 {
+    char *quoted;
     size_t n = 0;
-    for (; *quoted && *quoted != '"' && *quoted != '\n' && n + 1 < size; quoted++) {
+    if (strncmp(line, "#line ", 6) != 0)
+        return false;
+    strtol(line + 6, &quoted, 10);
+    if (quoted[0] != ' ' || quoted[1] != '"')
+        return false;
+    for (quoted += 2; *quoted && *quoted != '"' && *quoted != '\n' && n + 1 < size; quoted++) {
         if (*quoted == '\\' && quoted[1])
             quoted++;
         name[n++] = *quoted;
     }
     name[n] = '\0';
+    return true;
 }
 
 /* The line that #line directives assign to line `physical` (from 1) of a source. */
@@ -42,12 +48,9 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
     for (long i = 1; i <= physical && source; i++) {
         const char *end = strchr(source, '\n');
         line++;
-        if (strncmp(source, "#line ", 6) == 0) {
-            char *rest;
-            line = strtol(source + 6, &rest, 10) - 1; /* a directive names the line after it */
-            if (rest[0] == ' ' && rest[1] == '"')
-                copy_name(rest + 2, name, size);
-        }
+        if (strncmp(source, "#line ", 6) == 0)
+            line = strtol(source + 6, NULL, 10) - 1; /* a directive names the line after it */
+        line_directive_name(source, name, size);
         source = end ? end + 1 : NULL;
     }
     return line;

@@ -1,12 +1,13 @@
-/* include.c - finds <stdcl.h> for kernels that include it, and the files in folders with blanks in
- * their names.
+/* include.c - finds <stdcl.h> for kernels that include it, files in folders with blanks in their
+ * names, and files beside those that precede the main kernel file.
  *
  * The header is installed as share/stdcl/include/stdcl.h, so it is there without the development
  * files (share_folder.h).
  *
  * -I cannot name a folder with a blank: PoCL splits its options there, quoted or not. A file that a
  * kernel includes from such a folder is therefore included by its whole path. The files that this
- * one includes are found beside it.
+ * one includes are found beside it. Files that precede the main kernel file include by whole paths,
+ * too, because -I names only the main file's folder.
  *
  * The types of arguments may come from included files: include_expand puts their text in place.
  * SPDX-License-Identifier: MIT
@@ -46,16 +47,11 @@ static bool has_blank(const char *path)
     return strpbrk(path, " \t") != NULL;
 }
 
-/* The whole path of the folder of a kernel file, ending in '/', if the file exists and that path
- * has a blank; else "". */
+/* The whole path of the folder of a kernel file, ending in '/', if the file exists; else "". */
 static void own_folder(const char *file, char path[PATH_MAX + 1])
 {
-    path[0] = '\0';
-    if (!strchr(file, '/') || access(file, R_OK) != 0 || !realpath(file, path))
-        return;
-    strrchr(path, '/')[1] = '\0';
-    if (!has_blank(path))
-        path[0] = '\0';
+    const bool found = strchr(file, '/') && access(file, R_OK) == 0 && realpath(file, path);
+    path[found ? strrchr(path, '/') + 1 - path : 0] = '\0';
 }
 
 /* From the sign that opens the name to the one that closes it. */
@@ -99,14 +95,19 @@ static bool write_include(FILE *fp, const char *folder_path, const struct includ
 
 void include_write_source(FILE *fp, const char *name, const char *source, size_t size)
 {
-    char own[PATH_MAX + 1], library[sizeof folder + 1] = "";
-    own_folder(name, own);
+    char own[PATH_MAX + 1] = "", file[PATH_MAX + 1], library[sizeof folder + 1] = "";
+    if (name)
+        own_folder(name, own);
+    if (!has_blank(own))
+        own[0] = '\0'; /* -I names it */
     if (has_blank(include_folder()))
         snprintf(library, sizeof library, "%s/", include_folder());
     for (const char *line = source, *end = source + size; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const size_t length = newline ? (size_t)(newline - line) + 1 : (size_t)(end - line);
         struct include_name n;
+        if (!name && line_directive_name(line, file, sizeof file))
+            own_folder(file, own);
         const bool found =
             (*own || *library) && included_name_of(line, length, &n) &&
             ((n.quoted && write_include(fp, own, &n)) || write_include(fp, library, &n));

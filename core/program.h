@@ -199,7 +199,8 @@ bool embedded_unopened(CLCONTEXT *cp);
 const char *include_folder(void);
 
 /* Write the source of a kernel file; files included from folders with blanks in their names are
- * replaced by their whole paths. */
+ * replaced by their whole paths. name NULL: write the text in front of a kernel file, in which a
+ * #line directive begins each file; files beside these are replaced by their whole paths. */
 void include_write_source(FILE *fp, const char *name, const char *source, size_t size);
 
 /* The source of a kernel file with the text of the files that it includes in place of #include, for
@@ -208,6 +209,10 @@ void include_write_source(FILE *fp, const char *name, const char *source, size_t
 char *include_expand(const char *name, const char *source, const char *options);
 
 /* ---- buildlog.c ---- */
+
+/* Copy the file's name in a directive `#line N "name"`, unescaped and cut to `size`. False, and the
+ * name unchanged, if the line is none with a name. */
+bool line_directive_name(const char *line, char *name, size_t size);
 
 /* A build's log with positions translated by the source's #line directives; the caller frees it. */
 char *build_log_translate(const char *log, const char *source);

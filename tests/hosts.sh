@@ -27,6 +27,9 @@ export STDCL_CACHE=0
 mount -t tmpfs hosts /mnt && mkdir -p /mnt/bin /mnt/hosts /mnt/shared || exit 1
 lib=/mnt/${folder#"$(dirname "$(dirname "$stdcl")")"/}
 mkdir -p "$lib" && cp "$stdcl" /mnt/bin/ && cp "$folder/world-$mpi.so" "$lib/" || exit 1
+# PoCL's cache is shared as well: below /tmp, each host would get one of its own.
+cache=${POCL_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pocl/kcache}
+mkdir -p "$cache" /mnt/pocl && mount --bind "$cache" /mnt/pocl && export POCL_CACHE_DIR=/mnt/pocl || exit 1
 ip link set lo up && ip link add br0 type bridge && ip link set br0 up || exit 1
 echo 127.0.0.1 localhost >/mnt/names
 for k in 1 2 3; do echo 10.83.0.$k node$k; done >>/mnt/names
@@ -36,7 +39,7 @@ cat >/mnt/ssh <<'END'
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
-exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" STDCL_CACHE=0 ${POCL_CACHE_DIR:+POCL_CACHE_DIR="$POCL_CACHE_DIR"} \
+exec nsenter -t "$(cat /mnt/hosts/$host)" -m -n -u -i -r env -i PATH="$PATH" HOME="$HOME" STDCL_CACHE=0 POCL_CACHE_DIR="$POCL_CACHE_DIR" \
     ${OCL_ICD_VENDORS:+OCL_ICD_VENDORS="$OCL_ICD_VENDORS"} ${POCL_DEVICES:+POCL_DEVICES="$POCL_DEVICES"} sh -c "$*"
 END
 chmod +x /mnt/ssh

@@ -199,6 +199,14 @@ static void kernel_file_replaces_prepended_file(void **unused)
         contains(why, in_folder(rows[i].file));
         works(remove(in_folder(rows[i].file)));
     }
+    /* They include files beside them, although the main file is not replaced. */
+    replace_kernel_file("gas/maxwell.h", "#include \"beside.h\"");
+    put_text(in_folder("gas/beside.h"), "/* found */\n");
+    works(gas_energy_by_file());
+    put_text(in_folder("gas/beside.h"), "#error included by a test\n");
+    assert_int_equal(gas_energy_by_file(), -1);
+    contains(clerror(), "included by a test");
+    works(remove(in_folder("gas/beside.h")));
     put_bytes(in_folder("gas/maxwell.h"), "", 1);
     assert_int_equal(gas_energy_by_file(), -1);
     says("not OpenCL C: the file contains a zero byte");

@@ -500,7 +500,12 @@ static void restart_names_frames_that_continue(void **unused)
     assert_int_equal(access(in_folder("g-0005.png"), F_OK), -1);
     restart_succeeds("-n 20 --dt 1/64 --steps 30 --frames 4 -o g.png --size 16 "
                      "--checkpoint frames.ckpt");
+    restart_succeeds("--resume frames.ckpt --steps 60 --frames 5 --checkpoint other.ckpt");
+    assert_non_null(strstr(err, "pictures before the checkpoint have shorter intervals than those "
+                                "after it, because the run ends later now; give --frames 7 for "
+                                "equal intervals"));
     restart_succeeds("--resume frames.ckpt --steps 60 --frames 7");
+    assert_string_equal(err, "");
     assert_non_null(strstr(out, "g-0001.png ... g-0007.png"));
     restart_succeeds("-n 20 --dt 1/64 --steps 60 --frames 7 -o h.png --size 16 -q");
     check_same_files("g-0005.png", "h-0005.png"); /* equal interval and frame */

@@ -1034,6 +1034,12 @@ static void tree_memory_is_divided(void **state)
         assert_true(t->capacity <= own * 5 / t->leaf + 2048);
         assert_true(t->imports_begin <= t->capacity && t->cell_room >= t->capacity);
         assert_int_equal(clsizeofmem(t->com), (t->cell_room + 1) * 4 * nb->real);
+        /* Slots of migrating bodies are of the device's own. */
+        const struct migrants *const m[] = {&p->domain.sent, &p->domain.received};
+        for (size_t i = 0; i < 2; i++) {
+            assert_true(m[i]->room <= (own > TREE_SAMPLES ? own : TREE_SAMPLES));
+            assert_int_equal(clsizeofmem(m[i]->body), m[i]->room * 8 * nb->real);
+        }
     }
     nbody_free(nb);
 }

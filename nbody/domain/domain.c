@@ -14,9 +14,11 @@
 
 /* ---- Creation. ------------------------------------------------------------------------------- */
 
+enum { LEAST_BLOCK = 32768 }; /* bytes */
+
 void *nbody_domain_block(struct nbody *nb, size_t bytes)
 {
-    void *block = clmalloc(nb->ctx, bytes < 32768 ? 32768 : bytes, CL_MEM_PER_DEVICE);
+    void *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
     EACH_TREE(nb, p)
     nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
     return block;
@@ -29,17 +31,49 @@ void nbody_domain_free_block(struct nbody *nb, void *block)
     clfree(block);
 }
 
-int nbody_domain_reserve(struct nbody *nb, size_t slots)
+/* Allocate a block of migrating bodies of one device again. */
+static int migrants_allocate(struct nbody *nb, struct nbody_device *p, void **block, size_t bytes)
 {
-    struct domains *s = nb->domain.tree;
-    nbody_domain_free_block(nb, s->send_buffer);
-    nbody_domain_free_block(nb, s->send_row);
-    nbody_domain_free_block(nb, s->return_buffer);
-    s->slot_capacity = slots;
-    s->send_buffer = nbody_domain_block(nb, s->n * slots * 8 * nb->real);
-    s->send_row = nbody_domain_block(nb, s->n * slots * sizeof(cl_uint));
-    s->return_buffer = nbody_domain_block(nb, s->n * slots * 4 * nb->real);
-    return s->send_buffer && s->send_row && s->return_buffer ? 0 : -1;
+    if (*block)
+        nbody_device_drop_bytes(p, clsizeofmem(*block));
+    clfree(*block);
+    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    if (!*block)
+        return -1;
+    nbody_device_add_bytes(p, clsizeofmem(*block));
+    return 0;
+}
+
+int nbody_domain_reserve(struct nbody *nb, struct nbody_device *p, struct migrants *m, size_t slots)
+{
+    if (slots <= m->room)
+        return 0;
+    const size_t room = slots < TREE_SAMPLES ? TREE_SAMPLES : slots + slots / 4;
+    m->room = 0; /* until all are there */
+    if (migrants_allocate(nb, p, &m->body, room * 8 * nb->real) != 0 ||
+        migrants_allocate(nb, p, &m->force, room * 4 * nb->real) != 0 ||
+        (m == &p->domain.sent && migrants_allocate(nb, p, &m->row, room * sizeof(cl_uint)) != 0))
+        return -1;
+    m->room = room;
+    return 1;
+}
+
+/* Allocate the first blocks of migrating bodies of all devices. */
+static int migrants_open(struct nbody *nb)
+{
+    EACH_TREE(nb, p)
+    if (nbody_domain_reserve(nb, p, &p->domain.sent, 1) < 0 ||
+        nbody_domain_reserve(nb, p, &p->domain.received, 1) < 0)
+        return -1;
+    return 0;
+}
+
+static void migrants_free(struct migrants *m)
+{
+    clfree(m->body);
+    clfree(m->force);
+    clfree(m->row);
+    *m = (struct migrants){0};
 }
 
 int nbody_domain_allocate_all(struct nbody *nb)
@@ -70,7 +104,7 @@ int nbody_domain_allocate_all(struct nbody *nb)
     return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
                    s->cost && s->moved && s->send_request && s->receive_request && s->boundary &&
                    s->counts && s->samples && s->edge && s->toptree
-               ? nbody_domain_reserve(nb, TREE_SAMPLES)
+               ? migrants_open(nb)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
 
@@ -112,10 +146,14 @@ void nbody_domain_free_all(struct nbody *nb)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {s->boundary, s->send_buffer, s->send_row, s->return_buffer,
-                            s->counts,   s->samples,     s->edge,     s->toptree};
+    void *const blocks[] = {s->boundary, s->counts, s->samples, s->edge, s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
+    for (cl_uint k = 0; s->owner && k < s->n; k++)
+        if (s->owner[k].device) {
+            migrants_free(&s->owner[k].device->domain.sent);
+            migrants_free(&s->owner[k].device->domain.received);
+        }
     for (cl_uint k = 0; s->ev && k < s->n; k++) {
         nbody_domain_forget_event(&s->ev[k].box);
         nbody_domain_forget_event(&s->ev[k].boxes);
@@ -219,9 +257,19 @@ void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size
     if (bytes == 0 || from == to ||
         (!s->owner[from].device && to != TO_HOSTS && !s->owner[to].device))
         return;
-    s->list[s->nlist++] = (struct transfer){from, to, at, bytes, when, ev ? *ev : NULL};
+    s->list[s->nlist++] = (struct transfer){from, to, at, at, bytes, when, ev ? *ev : NULL};
     if (ev)
         *ev = NULL;
+}
+
+void nbody_domain_add_to(struct nbody *nb, cl_uint from, cl_uint to, void *at, void *to_at,
+                         size_t bytes, enum download when)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t before = s->nlist;
+    nbody_domain_add(nb, from, to, s->owner[from].device ? at : to_at, bytes, when, NULL);
+    if (s->nlist > before)
+        s->list[before].to_at = to_at;
 }
 
 void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when)
@@ -286,7 +334,9 @@ static int transfer_upload(struct nbody *nb, const struct transfer *c)
     const struct nbody_device *p = c->to == TO_HOSTS ? NULL : s->owner[c->to].device;
     if (!p)
         return 0;
-    if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
+    if (c->to_at != c->at)
+        memcpy(c->to_at, c->at, c->bytes);
+    if (domain_copy(nb, p, c->to_at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
                     &s->ev[c->to].upload) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);

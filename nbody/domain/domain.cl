@@ -6,8 +6,8 @@
  *                  '-- boundaries: keys, never between bodies of equal key
  *
  *   posm --migrate_count--> keys of the device's rows; NO_KEY for rows in other domains
- *   posm --migrate_pack--> send_buffer  (exchange)  --migrate_unpack--> keys
- *   keys --sort, domain_gather--> body  of the domain, from posm and send_buffer
+ *   posm --migrate_pack--> sent  (exchange)  received --migrate_unpack--> keys
+ *   keys --sort, domain_gather--> body  of the domain, from posm and received
  *        --halo_pack (exchange) halo_unpack--> and 64 bodies of each neighbour: enough to find
  *                                              each cell that begins here, and to walk groups
  *                                              that two domains share
@@ -37,7 +37,7 @@
 #define NO_DOMAIN 0xffff /* the row does not migrate */
 #define EDGE 64          /* bodies of each end of a domain that go to a neighbour; TREE_GROUP */
 #define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
-#define MOVED 0x80000000u /* in order[]: a slot of send_buffer, in place of a row */
+#define MOVED 0x80000000u /* in order[]: a slot of received[], in place of a row */
 #define MERGE_RATIO 8     /* longest side of a merged box over the smallest group box's, at most */
 /* Link to bodies or children that are not here: a valid index below the bodies of the own domain,
  * which begin at EDGE. */
@@ -97,16 +97,15 @@ kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint count, u
     }
 }
 
-/* Pack the migrating rows by domain and then by row, from slot `to` on: send_buffer[] = {body, |a|
- * of the last sum, -}, send_row[] = row. at: the scanned counts; at[leaving + group]:
- * migrating rows of a work-group. Rows beyond `room` slots are dropped; the host repeats the
- * packing then. */
+/* Pack the migrating rows by domain and then by row: sent[] = {body, |a| of the last sum, -},
+ * sent_row[] = row. at: the scanned counts; at[leaving + group]: migrating rows of a work-group.
+ * Rows beyond `room` slots are dropped; the host repeats the packing then. */
 kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const real *a_old,
                                         uint count, uint low, global const real4 *cube,
                                         global const ulong *boundary, uint domains,
                                         global const uint *order, uint groups,
-                                        global const uint *at, uint leaving, uint to, uint room,
-                                        global real8 *send_buffer, global uint *send_row)
+                                        global const uint *at, uint leaving, uint room,
+                                        global real8 *sent, global uint *sent_row)
 {
     local ushort domain[GROUP_BODIES]; /* target domain of each row */
     local struct curve c;
@@ -145,8 +144,8 @@ kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const r
                 slot += popcount(goes[w]);
             if (slot >= room)
                 continue;
-            send_buffer[to + slot] = (real8)(posm[row], a_old[row], 0, 0, 0);
-            send_row[to + slot] = row;
+            sent[slot] = (real8)(posm[row], a_old[row], 0, 0, 0);
+            sent_row[slot] = row;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         next = p + 1;
@@ -163,7 +162,7 @@ kernel void scan_offsets(global const uint *at, uint runs, uint n, global const 
 }
 
 /* Insert `count` migrated bodies, from slot `first` on, in key[] and order[] from `to` on. */
-kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *send_buffer, uint first, uint count,
+kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *received, uint first, uint count,
                                           uint to, global const real4 *cube, global ulong *key,
                                           global uint *order)
 {
@@ -172,18 +171,18 @@ kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *send_buffer, uint 
     curve_load(&c);
     if (k >= count)
         return;
-    key[to + k] = curve_key(&c, send_buffer[first + k].lo, *cube, 0);
+    key[to + k] = curve_key(&c, received[first + k].lo, *cube, 0);
     order[to + k] = (first + k) | MOVED;
 }
 
 /* Body `row` of order[]: a row of this device, or a migrated body. */
-static inline real4 domain_body(global const real4 *posm, global const real8 *send_buffer, uint row)
+static inline real4 domain_body(global const real4 *posm, global const real8 *received, uint row)
 {
-    return row & MOVED ? send_buffer[row & ~MOVED].lo : posm[row];
+    return row & MOVED ? received[row & ~MOVED].lo : posm[row];
 }
 
 /* Compute one word of the keys of n bodies of order[], where NONE comes last. */
-kernel GROUP_OF_ITEMS void domain_keys(global const real4 *posm, global const real8 *send_buffer,
+kernel GROUP_OF_ITEMS void domain_keys(global const real4 *posm, global const real8 *received,
                                        uint n, global const real4 *cube, uint word,
                                        global ulong *key, global const uint *order)
 {
@@ -192,20 +191,20 @@ kernel GROUP_OF_ITEMS void domain_keys(global const real4 *posm, global const re
     for (size_t i = get_global_id(0); i < n; i += get_global_size(0))
         key[i] = order[i] == NONE
                      ? NO_KEY
-                     : curve_key(&c, domain_body(posm, send_buffer, order[i]), *cube, word);
+                     : curve_key(&c, domain_body(posm, received, order[i]), *cube, word);
 }
 
 /* Gather the n bodies of the domain in tree order, and their |a| of the last sum. */
 kernel void domain_gather(global const real4 *posm, global const real *a_old,
-                          global const real8 *send_buffer, uint n, global const uint *order,
+                          global const real8 *received, uint n, global const uint *order,
                           uint begin, global real4 *body, global real *a_old_sorted)
 {
     const size_t i = get_global_id(0);
     if (i >= n)
         return;
     const uint row = order[i];
-    body[begin + i] = domain_body(posm, send_buffer, row);
-    a_old_sorted[begin + i] = row & MOVED ? send_buffer[row & ~MOVED].s4 : a_old[row];
+    body[begin + i] = domain_body(posm, received, row);
+    a_old_sorted[begin + i] = row & MOVED ? received[row & ~MOVED].s4 : a_old[row];
 }
 
 /* ---- Halo and bounding boxes. ---------------------------------------------------------------- */
@@ -490,7 +489,7 @@ static inline void store_sum(real4 a, size_t row, uint rows, uint potentials, gl
  * otherwise in its slot. Resets the deferred groups and the schedule. */
 kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
                           uint begin, uint rows, uint potentials, global real *plane,
-                          global real *a_old, global real4 *return_buffer, global uint *deferred,
+                          global real *a_old, global real4 *returning, global uint *deferred,
                           global const int *bad)
 {
     const size_t k = get_global_id(0);
@@ -500,15 +499,15 @@ kernel void return_forces(global const real4 *forces_sorted, uint n, global cons
         return;
     const uint row = order[k];
     if (row & MOVED)
-        return_buffer[row & ~MOVED] = forces_sorted[begin + k];
+        returning[row & ~MOVED] = forces_sorted[begin + k];
     else
         store_sum(forces_sorted[begin + k], row, rows, potentials, plane, a_old);
 }
 
 /* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
-kernel void mark_late(uint from, uint n, global const uint *send_row, uint rows, global real *plane)
+kernel void mark_late(uint n, global const uint *sent_row, uint rows, global real *plane)
 {
-    const size_t k = get_global_id(0), i = k < n ? send_row[from + k] : 0;
+    const size_t k = get_global_id(0), i = k < n ? sent_row[k] : 0;
 #ifdef DOUBLE
     const real late = as_double(0x7ff80000decade00UL);
 #else
@@ -518,14 +517,14 @@ kernel void mark_late(uint from, uint n, global const uint *send_row, uint rows,
         plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
 }
 
-/* Store the sums that returned to `n` slots from `from` on. */
-kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
-                           global const uint *send_row, uint rows, uint potentials,
-                           global real *plane, global real *a_old, global const int *bad)
+/* Store the sums that returned to `n` slots. */
+kernel void receive_forces(global const real4 *returned, uint n, global const uint *sent_row,
+                           uint rows, uint potentials, global real *plane, global real *a_old,
+                           global const int *bad)
 {
     const size_t k = get_global_id(0);
     if (k < n && (*bad >= 0 || potentials))
-        store_sum(return_buffer[from + k], send_row[from + k], rows, potentials, plane, a_old);
+        store_sum(returned[k], sent_row[k], rows, potentials, plane, a_old);
 }
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */

@@ -34,6 +34,14 @@ struct domain {
     uint64_t shared_version; /* particles.version when all devices had all positions */
 };
 
+/* Bodies that migrate from or to a device, by slot. */
+struct migrants {
+    size_t room; /* slots */
+    void *body;  /* body and its |a| of the last sum; valid until the return */
+    void *force; /* force or potential */
+    void *row;   /* row on the device; NULL for received bodies */
+};
+
 /* With domains of the tree. */
 struct device_domain {
     cl_uint index;       /* of the domain */
@@ -42,6 +50,7 @@ struct device_domain {
     cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
     bool mark_cleared;                           /* tree.mark holds no domains of an earlier sum */
     bool root_known; /* the root cell holds the moments of this or the previous sum */
+    struct migrants sent, received; /* own bodies in other domains; bodies of other devices */
 };
 
 void nbody_ranks_free(struct nbody *nb);

@@ -234,40 +234,67 @@ static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint
     (void)none;
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
+    const struct migrants *m = &p->domain.sent;
     const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
-                  room = (cl_uint)s->slot_capacity, to = p->domain.index * room,
-                  leaving = groups * n;
+                  room = (cl_uint)m->room, leaving = groups * n;
     return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
                              ARGS(p->posm, t->a_old, count, p->domain.nkeys_lower, t->cube,
-                                  s->boundary, n, t->order, groups, t->counts, leaving, to, room,
-                                  s->send_buffer, s->send_row));
+                                  s->boundary, n, t->order, groups, t->counts, leaving, room,
+                                  m->body, m->row));
 }
 
-/* Return the number of bodies that migrate from a device to a domain, and the first one's slot. */
-static size_t migrants(const struct domains *s, cl_uint from, cl_uint to, size_t *slot)
+/* Return the number of bodies that migrate from a device to a domain. */
+static size_t migrants(const struct domains *s, cl_uint from, cl_uint to)
 {
     const cl_uint *start = &s->slot_begin[from * (s->n + 1)];
-    *slot = from * s->slot_capacity + start[to];
     return start[to + 1] - start[to];
 }
 
-static cl_uint migrants_in_all(const struct domains *s, cl_uint from)
+/* Return the number of bodies that a device sends. */
+static cl_uint migrants_sent(const struct domains *s, cl_uint from)
 {
     return s->slot_begin[from * (s->n + 1) + s->n];
 }
 
-/* List transfers between all pairs: `bytes` per slot of the migrating bodies; back: in the opposite
- * direction, for returning forces. */
-static void migrants_add_transfers(struct nbody *nb, void *block, size_t bytes, bool back,
-                                   enum download when)
+/* Return the number of bodies that a domain's device receives. */
+static cl_uint migrants_received(const struct domains *s, cl_uint to)
+{
+    size_t n = 0;
+    for (cl_uint from = 0; from < s->n; from++)
+        n += migrants(s, from, to);
+    return (cl_uint)n;
+}
+
+/* Return the address of a slot of a device's migrating bodies, or of their forces; NULL for a
+ * device of a different rank. */
+static void *migrants_slot(const struct nbody *nb, const struct nbody_device *p, bool received,
+                           bool forces, size_t slot)
+{
+    if (!p)
+        return NULL;
+    const struct migrants *m = received ? &p->domain.received : &p->domain.sent;
+    return (char *)(forces ? m->force : m->body) + slot * (forces ? 4 : 8) * nb->real;
+}
+
+/* List transfers between all pairs: the migrating bodies, or back their forces. A device receives
+ * bodies in the order of their devices. */
+static void migrants_add_transfers(struct nbody *nb, bool forces, enum download when)
 {
     const struct domains *s = nb->domain.tree;
-    EACH_PAIR(s, from, to)
-    {
-        size_t slot;
-        const size_t count = migrants(s, from, to, &slot);
-        nbody_domain_add(nb, back ? to : from, back ? from : to, (char *)block + slot * bytes,
-                         count * bytes, when, NULL);
+    for (cl_uint to = 0; to < s->n; to++) {
+        size_t slot = 0;
+        for (cl_uint from = 0; from < s->n; from++) {
+            const size_t count = migrants(s, from, to), bytes = count * (forces ? 4 : 8) * nb->real;
+            void *const sent = migrants_slot(nb, s->owner[from].device, false, forces,
+                                             s->slot_begin[from * (s->n + 1) + to]),
+                        *const received =
+                            migrants_slot(nb, s->owner[to].device, true, forces, slot);
+            if (forces)
+                nbody_domain_add_to(nb, to, from, received, sent, bytes, when);
+            else
+                nbody_domain_add_to(nb, from, to, sent, received, bytes, when);
+            slot += count;
+        }
     }
 }
 
@@ -277,24 +304,25 @@ static void migrants_add_transfers(struct nbody *nb, void *block, size_t bytes, 
 static int migrate_exchange(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    enum download when = READY;
-    size_t most = 0;
+    bool grown = false;
     if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, BESIDE,
                             s->cube_predicted ? domain_launch_box : NULL) != 0)
         return -1;
-    for (cl_uint k = 0; k < s->n; k++) {
+    for (cl_uint k = 0; k < s->n; k++)
         memcpy(&s->slot_begin[k * (s->n + 1)], &s->counts[k * s->counts_each],
                (s->n + 1) * sizeof *s->slot_begin);
-        most = migrants_in_all(s, k) > most ? migrants_in_all(s, k) : most;
-    }
-    if (most > s->slot_capacity) {
-        when = IN_ORDER;
-        if (nbody_domain_reserve(nb, most + most / 4) != 0)
+    EACH_TREE(nb, p)
+    {
+        const cl_uint k = p->domain.index;
+        const int again = nbody_domain_reserve(nb, p, &p->domain.sent, migrants_sent(s, k));
+        if (again < 0 ||
+            nbody_domain_reserve(nb, p, &p->domain.received, migrants_received(s, k)) < 0)
             return -1;
-        if (nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
-            return -1;
+        grown |= again > 0;
     }
-    migrants_add_transfers(nb, s->send_buffer, 8 * nb->real, false, when);
+    if (grown && nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
+        return -1;
+    migrants_add_transfers(nb, false, grown ? IN_ORDER : READY);
     return nbody_domain_exchange(nb, NULL);
 }
 
@@ -304,10 +332,11 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    size_t slot, low = 0, high = 0;
+    size_t low = 0, high = 0;
+    cl_uint first = 0;
     (void)none;
     for (cl_uint from = 0; from < s->n; from++)
-        *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index, &slot);
+        *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index);
     const size_t more = low + low / 2 + 64, own = p->count + high;
     const int grown = nbody_tree_reserve_keys(nb, p, own + more);
     if (grown < 0)
@@ -323,12 +352,13 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
     cl_uint before = p->domain.nkeys_lower - (cl_uint)low,
             behind = p->domain.nkeys_lower + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = (cl_uint)migrants(s, from, p->domain.index, &slot),
-                      first = (cl_uint)slot, to = from < p->domain.index ? before : behind;
+        const cl_uint count = (cl_uint)migrants(s, from, p->domain.index),
+                      to = from < p->domain.index ? before : behind;
         if (nbody_tree_launch_1d(
                 nb, p, TREE_MIGRATE_UNPACK, count,
-                ARGS(s->send_buffer, first, count, to, t->cube, t->key, t->order)) != 0)
+                ARGS(p->domain.received.body, first, count, to, t->cube, t->key, t->order)) != 0)
             return -1;
+        first += count;
         *(from < p->domain.index ? &before : &behind) += count;
     }
     p->domain.nkeys = behind;
@@ -355,10 +385,8 @@ static int migrate_bodies(struct nbody *nb)
         return -1;
     memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
     for (cl_uint to = 0; to < s->n; to++) {
-        size_t slot;
-        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - migrants_in_all(s, to);
-        for (cl_uint from = 0; from < s->n; from++)
-            s->begin[to + 1] += (cl_uint)migrants(s, from, to, &slot);
+        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - migrants_sent(s, to) +
+                           migrants_received(s, to);
     }
     return 0;
 }
@@ -372,7 +400,7 @@ static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_u
     struct tree *t = p->force.tree;
     return nbody_tree_launch(
         nb, p, TREE_DOMAIN_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.group_1d,
-        ARGS(p->posm, nb->domain.tree->send_buffer, n, t->cube, word, to, t->order));
+        ARGS(p->posm, p->domain.received.body, n, t->cube, word, to, t->order));
 }
 
 static int domain_sort(const struct nbody_device *p)
@@ -403,8 +431,8 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
         (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_DOMAIN_GATHER, t->bodies,
-                             ARGS(p->posm, t->a_old, s->send_buffer, t->bodies, t->order, t->begin,
-                                  t->body, t->a_old_sorted)) != 0)
+                             ARGS(p->posm, t->a_old, p->domain.received.body, t->bodies, t->order,
+                                  t->begin, t->body, t->a_old_sorted)) != 0)
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
                              ARGS(t->keys, t->keys_lo, from, t->bodies, t->body, t->a_old_sorted,
@@ -723,24 +751,24 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
 /* Store the sums of the device's own rows, and put the sums of migrated rows into their slots. */
 static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
-    struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const cl_uint rows = (cl_uint)p->rows, potentials = sum != FORCES;
     nbody_tree_scattered(p);
     return nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
                                 ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
                                      potentials, potentials ? p->force.phi : p->force.partial,
-                                     t->a_old, s->return_buffer, t->deferred, p->bad));
+                                     t->a_old, p->domain.received.force, t->deferred, p->bad));
 }
 
 /* Store the returned sums of the device's migrated rows. */
 static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
-                  n = migrants_in_all(s, p->domain.index), potentials = sum != FORCES;
+    const struct migrants *m = &p->domain.sent;
+    const cl_uint rows = (cl_uint)p->rows, n = migrants_sent(s, p->domain.index),
+                  potentials = sum != FORCES;
     return nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                ARGS(s->return_buffer, from, n, s->send_row, rows, potentials,
+                                ARGS(m->force, n, m->row, rows, potentials,
                                      potentials ? p->force.phi : p->force.partial,
                                      p->force.tree->a_old, p->bad));
 }
@@ -749,10 +777,9 @@ static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum 
 static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint rows = (cl_uint)p->rows, from = p->domain.index * (cl_uint)s->slot_capacity,
-                  n = migrants_in_all(s, p->domain.index);
+    const cl_uint rows = (cl_uint)p->rows, n = migrants_sent(s, p->domain.index);
     return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
-                                ARGS(from, n, s->send_row, rows, p->force.partial));
+                                ARGS(n, p->domain.sent.row, rows, p->force.partial));
 }
 
 int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
@@ -761,7 +788,7 @@ int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
     EACH_TREE(nb, p)
     if (return_launch(nb, p, sum) != 0)
         return -1;
-    migrants_add_transfers(nb, s->return_buffer, 4 * nb->real, true, BESIDE);
+    migrants_add_transfers(nb, true, BESIDE);
     s->late_returns = nb->force.index >= 0 && sum == FORCES && nb->integrator->late;
     if (nbody_domain_begin_return(nb) != 0)
         return -1;
@@ -784,10 +811,10 @@ int nbody_domain_update_late(struct nbody *nb, const struct update *all)
         return -1;
     EACH_TREE(nb, p)
     {
-        const cl_uint n = migrants_in_all(s, p->domain.index);
+        const cl_uint n = migrants_sent(s, p->domain.index);
         if (n == 0)
             continue;
-        const struct row_list late = {s->send_row, p->domain.index * (cl_uint)s->slot_capacity, n};
+        const struct row_list late = {p->domain.sent.row, 0, n};
         struct update u = *all;
         u.rows = &late;
         status = return_launch_receive(nb, p, FORCES) != 0 ||

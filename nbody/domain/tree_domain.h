@@ -50,12 +50,14 @@ struct owner {
  * wrote the bytes. */
 enum download { IN_ORDER, BESIDE, READY };
 
-/* Bytes of a block that domain `from` has and domain `to`, or the hosts of all ranks, receive.
- * Transfers of the same bytes stand next to each other in a list. */
+/* Bytes of a block that domain `from` has and domain `to`, or the hosts of all ranks, receive: at
+ * equal offsets of the block, or at `to_at`. Transfers of the same bytes stand next to each other
+ * in a list. */
 #define TO_HOSTS ((cl_uint)-1)
 struct transfer {
     cl_uint from, to;
-    void *at;
+    void *at;    /* where this rank's host has the bytes */
+    void *to_at; /* where the device of domain `to` gets the bytes, if it is this rank's */
     size_t bytes;
     enum download when;
     cl_event ev_download; /* download that was started before; NULL: none */
@@ -77,6 +79,7 @@ struct let_export {
  *
  * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
  * devices at equal offsets of a block, through the host image, and by messages between ranks.
+ * Migrating bodies move from a block of one device to a block of the second one.
  * Arrays of [domain][other] have n * n entries.
  */
 struct domains {
@@ -110,12 +113,8 @@ struct domains {
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
     /* Migration: bodies that lie in another device's domain, and the return of their forces. */
-    cl_uint *slot_begin;  /* [device][n + 1]: first slot of the bodies for each domain */
-    size_t slot_capacity; /* slots of a domain */
-    void *send_buffer;    /* by slot: body and its |a| of the last sum; valid until the return */
-    void *send_row;       /* by slot: row of the body on its device */
-    void *return_buffer;  /* by slot: force or potential */
-    bool late_returns;    /* rows are updated before their returned forces arrive */
+    cl_uint *slot_begin; /* [device][n + 1]: first slot of the bodies for each domain */
+    bool late_returns;   /* rows are updated before their returned forces arrive */
 
     /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
      * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
@@ -173,8 +172,10 @@ void nbody_domain_free_all(struct nbody *nb);
 void *nbody_domain_block(struct nbody *nb, size_t bytes);
 void nbody_domain_free_block(struct nbody *nb, void *block);
 
-/* Reallocate the migration buffers for `slots` bodies of each domain. */
-int nbody_domain_reserve(struct nbody *nb, size_t slots);
+/* Make room for `slots` migrating bodies of a device, sent or received: 1 if the buffers were
+ * allocated again, else 0; -1: out of memory. */
+int nbody_domain_reserve(struct nbody *nb, struct nbody_device *p, struct migrants *m,
+                         size_t slots);
 
 /* Events belong to the caller of a function that returns them in *ev, which is NULL or an earlier
  * one. wait_event: block until it is complete, and release it; nothing for NULL. */
@@ -188,12 +189,14 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
                           enum download when, cl_event *ev);
 
 /* Add a transfer to the list of the next exchange, unless it is empty, within a domain, or between
- * two other ranks. ev: the
- * event of a download that was begun, which the list takes; NULL, or of a NULL event: none. gather:
- * each domain's bytes of a block, for the hosts of all ranks. clear_list: forget the transfers of a
- * cancelled sum. */
+ * two other ranks. ev: the event of a download that was begun, which the list takes; NULL, or of a
+ * NULL event: none. add_to: from a block of the first device to a block of the second one; an
+ * address on another rank's device is not used. gather: each domain's bytes of a block, for the
+ * hosts of all ranks. clear_list: forget the transfers of a cancelled sum. */
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
                       enum download when, cl_event *ev);
+void nbody_domain_add_to(struct nbody *nb, cl_uint from, cl_uint to, void *at, void *to_at,
+                         size_t bytes, enum download when);
 void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when);
 void nbody_domain_clear_list(struct domains *s);
 
