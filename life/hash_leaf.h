@@ -27,7 +27,7 @@ void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
  * a thread's cache of STATES_BLOCKS entries; set the bits of cells that change; copy the middle. */
 void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out,
                       struct states_block *cache);
-void hash_states_find_moves(const struct hashlife *h, states_t *leaf);
+void hash_states_find_moves(const struct hashlife *h, states_t *leaf, struct states_block *cache);
 void hash_states_middle(const struct hashlife *h, const states_t *part[4], states_t *out);
 
 #endif

@@ -448,7 +448,7 @@ struct builder {
             size_t at; /* index of the word in a set of transitions */
         } * word;
     } some[TRANSITIONS_PLACES + 1]; /* remaining transitions, by depth */
-    unsigned char *like; /* lowest state of a neighbour that the same transitions match, given the
+    unsigned char *like; /* lowest state of a neighbour that equal transitions match, given the
                             cell's state if it is known: [place * states + state] */
     uint32_t *branch[TRANSITIONS_PLACES];
     struct map seen, made;
@@ -496,7 +496,7 @@ static bool transitions_keep(const struct remaining *from, const uint64_t *fits,
     return false;
 }
 
-/* True if two states at a place match the same of some transitions. */
+/* True if two states at a place match equal transitions among `some`. */
 static bool states_alike(const struct remaining *some, const uint64_t *fits_a,
                          const uint64_t *fits_b)
 {
@@ -506,7 +506,7 @@ static bool states_alike(const struct remaining *some, const uint64_t *fits_a,
     return true;
 }
 
-/* Find alike states at the neighbours' places: they have equal branches. */
+/* Find the states of neighbours that match equal transitions: they have equal branches. */
 static void states_classify(struct builder *u, const struct remaining *some)
 {
     const unsigned states = u->b->t->states;
