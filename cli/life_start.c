@@ -66,6 +66,16 @@ life *life_start_make(struct life_job *job, enum life_engine engine)
     return plane;
 }
 
+/* Column of a pattern that is centred: if cells are triangles, which a Larger than Life rule's L at
+ * the end says, the first cell keeps an even sum of column and row. */
+static long long centred_column(const life *e, const struct life_pattern *pattern)
+{
+    const char *rule = life_rule_text(e);
+    const bool triangles = strchr(rule, ',') && rule[strlen(rule) - 1] == 'L';
+    const size_t column = pattern->width / 2, odd = (column + pattern->height / 2) & 1;
+    return -(long long)(column + (triangles ? odd : 0));
+}
+
 /* Put the cells in tiles, or in one rectangle if --rule has removed the file's grid. */
 static int put_pattern(const struct life_job *job, life *e)
 {
@@ -74,7 +84,7 @@ static int put_pattern(const struct life_job *job, life *e)
     const struct life_place at = job->at;
     const long long x = at.given          ? at.x
                         : pattern->placed ? pattern->x
-                                          : -(long long)(pattern->width / 2),
+                                          : centred_column(e, pattern),
                     row = at.given          ? at.y
                           : pattern->placed ? pattern->y
                                             : -(long long)(pattern->height / 2),

@@ -120,7 +120,7 @@ static int plane_move(struct large_plane *p, struct plane_box b)
     next.reached = NULL;
     next.work = NULL;
     next.works = 0;
-    /* The parity of triangles is that of files, whose row y + 1 is row y here. */
+    /* Triangles have the parity of their column and row in files. Row y here is row y + 1 there. */
     next.parity = (unsigned)(b.left - across + b.top - down + 1) & 1;
     if (large_field_allocate(&next, (size_t)width, (size_t)height, false) < 0) {
         large_field_free_cells(&next);
