@@ -15,6 +15,7 @@
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Callback of the engines: cancels a step on Ctrl-C or at its time limit. */
 static int plane_progress(void *arg, double fraction)
