@@ -143,13 +143,12 @@ struct leaf_span {
 
 static struct leaf_span leaf_span_of(const uint32_t rows[ROWS])
 {
-    struct leaf_span span = {ROWS, -1};
-    for (int y = 0; y < ROWS; y++)
-        if (rows[LEAF_ROW(y)]) {
-            span.last = y;
-            span.first = span.first == ROWS ? y : span.first;
-        }
-    return span;
+    uint32_t live = 0; /* a bit for each row */
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < ROWS / 4; j++)
+            live |= (uint32_t)(rows[LEAF_ROW(4 * j + i)] != 0) << (4 * j + i);
+    return live ? (struct leaf_span){__builtin_ctz(live), 31 - __builtin_clz(live)}
+                : (struct leaf_span){ROWS, -1};
 }
 
 /* A generation by the table of 4 x 4 cells; `wrong` cells at each edge are not valid. Blocks
@@ -235,8 +234,9 @@ LIFE_AVX2 static void step_shuffles(const struct hashlife *h, uint32_t rows[ROWS
                                            life_shuffles_of(&h->columns[1])};
     struct leaf_span span = leaf_span_of(rows);
     __m256i cell[ROWS];
-    for (int y = 0; y < ROWS; y++)
-        cell[y] = leaf_bytes(rows[LEAF_ROW(y)]);
+    for (int j = 0; j < ROWS / 4; j++)
+        for (int i = 0; i < 4; i++)
+            cell[4 * j + i] = leaf_bytes(rows[LEAF_ROW(4 * j + i)]);
     for (int g = 0; g < generations; g++, span.first--, span.last++) {
         const int first = span.first > g + 2 ? span.first - 1 : g + 1,
                   end = span.last < ROWS - 3 - g ? span.last + 2 : ROWS - 1 - g;
@@ -247,8 +247,9 @@ LIFE_AVX2 static void step_shuffles(const struct hashlife *h, uint32_t rows[ROWS
             above = own;
         }
     }
-    for (int y = 0; y < ROWS; y++)
-        rows[LEAF_ROW(y)] = (uint32_t)_mm256_movemask_epi8(cell[y]);
+    for (int j = 0; j < ROWS / 4; j++)
+        for (int i = 0; i < 4; i++)
+            rows[LEAF_ROW(4 * j + i)] = (uint32_t)_mm256_movemask_epi8(cell[4 * j + i]);
 }
 
 #endif

@@ -23,10 +23,11 @@ void hash_leaf_table(const struct life_table *rule, uint8_t middle[1 << 16]);
 /* Copy the middle of four leaves. */
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out);
 
-/* hash_states.c: leaves of more than two states. Advance four leaves by 2^k generations; set the
- * bits of cells that change; copy the middle. */
-void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out);
-void hash_states_find_moves(const struct hashlife *h, states_t *leaf);
+/* hash_states.c: leaves of more than two states. Advance four leaves by 2^k generations, with
+ * a thread's cache of STATES_BLOCKS entries; set the bits of cells that change; copy the middle. */
+void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out,
+                      struct states_block *cache);
+void hash_states_find_moves(const struct hashlife *h, states_t *leaf, struct states_block *cache);
 void hash_states_middle(const struct hashlife *h, const states_t *part[4], states_t *out);
 
 #endif

@@ -562,7 +562,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         unsigned char *to = h->leaf + i * h->leaf_bytes;
         memcpy(to, leaf, h->multistate ? h->leaf_content : sizeof(struct leaf));
         if (h->transitions)
-            hash_states_find_moves(h, to);
+            hash_states_find_moves(h, to, w->block);
         if (publish(h, &h->leaves, &w->leaves, place, first)) {
             hash_keep(w, i, h->leaf_level);
             return i;

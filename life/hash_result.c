@@ -54,7 +54,7 @@ static square_t leaf_result(struct worker *w, const struct node *n)
         const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]),
                                    hash_states(h, n->part[2]), hash_states(h, n->part[3])};
         states_t out[STATES_MOST];
-        hash_states_step(h, part, k, out);
+        hash_states_step(h, part, k, out, w->block);
         return find_leaf(w, out);
     }
     const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]),

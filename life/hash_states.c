@@ -4,7 +4,8 @@
  * For Generations, the next live cells are computed as in hash_leaf.c, 32 cells at a time, and so
  * are the bits of the states of dying cells, which count up. A rule file's tree is looked up cell
  * by cell: in the first generation for cells that change, which leaves know except at their edges,
- * then for cells around a change. This is slow, so leaves are smaller, and more squares recur. Each
+ * then for cells around a change. This is slow, so leaves are smaller, and more squares recur.
+ * A cache has the next states of blocks of 2 x 2 cells, since most blocks recur, too. Each
  * generation invalidates one more cell from the edges inward.
  * SPDX-License-Identifier: MIT
  */
@@ -138,34 +139,81 @@ static void find_places(const struct life_transitions *t, int stride,
         at[i] = (unsigned char)(t->place[i] / 3 * stride + t->place[i] % 3);
 }
 
-INLINE void find_moves(const struct life_transitions *t, int places, states_t *leaf)
+INLINE unsigned two_cells(const unsigned char *cell)
+{
+    return cell[0] | (unsigned)cell[1] << 8;
+}
+
+INLINE uint64_t two_rows(const unsigned char *cell, int stride)
+{
+    uint32_t row[2];
+    memcpy(&row[0], cell, sizeof row[0]);
+    memcpy(&row[1], cell + stride, sizeof row[1]);
+    return row[0] | (uint64_t)row[1] << 32;
+}
+
+/* Advance the 2 x 2 cells in the middle of 4 x 4 cells at p. A row is 16 bits of the result.
+ * `at`: find_places of the stride. */
+INLINE uint32_t transitions_block(const struct life_transitions *t, int places,
+                                  const unsigned char at[TRANSITIONS_PLACES],
+                                  const unsigned char *p, int stride, struct states_block *cache)
+{
+    const uint64_t upper = two_rows(p, stride), lower = two_rows(p + 2 * stride, stride),
+                   mixed = (upper ^ lower * 0x9e3779b97f4a7c15u) * 0xd1342543de82ef95u;
+    struct states_block *known = &cache[mixed >> 32 & (STATES_BLOCKS - 1)];
+    if (known->upper != upper || known->lower != lower) {
+        uint32_t next = 0;
+        for (int i = 0; i < 4; i++)
+            next |= transit(t, places, p + i / 2 * stride + i % 2, at) << 8 * i;
+        *known = (struct states_block){upper, lower, next};
+    }
+    return known->next;
+}
+
+INLINE uint32_t block_at(const unsigned char *p, int stride)
+{
+    return two_cells(p) | (uint32_t)two_cells(p + stride) << 16;
+}
+
+/* A bit for each cell of a block that differs from 0, in 16 bits for each row. */
+INLINE uint32_t block_bits(uint32_t cells)
+{
+    const uint32_t one = (((cells & 0x7f7f7f7f) + 0x7f7f7f7f) | cells) >> 7 & 0x01010101;
+    return (one | one >> 7) & 0x00030003;
+}
+
+INLINE void find_moves(const struct life_transitions *t, int places, states_t *leaf,
+                       struct states_block *cache)
 {
     unsigned char at[TRANSITIONS_PLACES];
     find_places(t, SIDE, at);
-    for (int y = 1; y < SIDE - 1; y++)
-        for (int x = 1; x < SIDE - 1; x++)
-            leaf[STATES_OF_FILES + y] |=
-                (states_t)((transit(t, places, &leaf[(y - 1) * SIDE + x - 1], at) !=
-                            leaf[y * SIDE + x])
-                           << x);
+    for (int y = 1; y < SIDE - 1; y += 2)
+        for (int x = 1; x < SIDE - 1; x += 2) {
+            const states_t *cell = &leaf[y * SIDE + x];
+            const uint32_t moves =
+                block_bits(block_at(cell, SIDE) ^
+                           transitions_block(t, places, at, cell - SIDE - 1, SIDE, cache));
+            leaf[STATES_OF_FILES + y] |= (states_t)(moves << x);
+            leaf[STATES_OF_FILES + y + 1] |= (states_t)(moves >> 16 << x);
+        }
 }
 
-void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
+void hash_states_find_moves(const struct hashlife *h, states_t *leaf, struct states_block *cache)
 {
     const struct life_transitions *t = h->transitions;
     memset(leaf + STATES_OF_FILES, 0, SIDE);
     switch (t->places) {
     case 9:
-        find_moves(t, 9, leaf);
+        find_moves(t, 9, leaf, cache);
         break;
     case 7:
-        find_moves(t, 7, leaf);
+        find_moves(t, 7, leaf, cache);
         break;
     case 5:
-        find_moves(t, 5, leaf);
+        find_moves(t, 5, leaf, cache);
         break;
     default:
-        find_moves(t, 3, leaf);
+        find_moves(t, 3, leaf, cache);
     }
 }
 
@@ -214,50 +262,69 @@ INLINE void find_next(const uint64_t changed[WORDS], uint64_t may[WORDS])
                  wide[i + 2] << (64 - WIDE);
 }
 
-/* Advance the candidates by a generation. Changes are in a list and in `changed`; false if there
- * are none. A loop for each row would be mispredicted at its end. */
+/* Advance the candidates by generation g. Changes are in a list and in `changed`; false if there
+ * are none. Valid cells divide into blocks of 2 x 2; blocks with candidates are bits of one word,
+ * since a loop for each row of blocks would be mispredicted at its end. */
 INLINE bool transitions_step(const struct life_transitions *t, int places,
                              const unsigned char at[TRANSITIONS_PLACES],
-                             unsigned char cell[WIDE * WIDE], const uint64_t inside[WORDS],
-                             const uint64_t may[WORDS], uint64_t changed[WORDS])
+                             unsigned char cell[WIDE * WIDE], int g, const uint64_t may[WORDS],
+                             uint64_t changed[WORDS], struct states_block *cache)
 {
-    unsigned char next[WIDE * WIDE], where[WIDE * WIDE];
+#define PAIR(i) i, i + 2 * WIDE
+#define ROW(i)                                                                                     \
+    PAIR(i), PAIR(i + 2), PAIR(i + 4), PAIR(i + 6), PAIR(i + 8), PAIR(i + 10), PAIR(i + 12),       \
+        PAIR(i + 14)
+    /* The place of each bit's block, from the first. */
+    static const unsigned char block[64] = {ROW(0), ROW(64), ROW(128), ROW(192)};
+#undef ROW
+#undef PAIR
+    const int first = g + 1, blocks = SIDE - first;
+    const unsigned inside = 0x5555u & ((1u << 2 * blocks) - 1);
+    uint64_t left = 0;
+    uint32_t next[64];
+    unsigned char where[64];
     unsigned n = 0;
-    for (int word = 0; word < WORDS; word++)
-        for (uint64_t left = may[word] & inside[word]; left; left &= left - 1) {
-            const int i = 64 * word + __builtin_ctzll(left);
-            next[n] = (unsigned char)transit(t, places, &cell[i - WIDE - 1], at);
-            where[n] = (unsigned char)i;
-            n += next[n] != cell[i];
-        }
+    for (int i = 0; i < blocks; i++) {
+        const int y = first + 2 * i;
+        const uint64_t rows = may[y / 4] >> y % 4 * WIDE | may[(y + 1) / 4] >> (y + 1) % 4 * WIDE;
+        const unsigned two = (unsigned)(rows & 0xffff) >> first;
+        left |= (uint64_t)((two | two >> 1) & inside) << (i / 2 * WIDE + i % 2);
+    }
+    for (; left; left &= left - 1) {
+        const int bit = __builtin_ctzll(left), i = first * (WIDE + 1) + block[bit];
+        next[n] = transitions_block(t, places, at, &cell[i - WIDE - 1], WIDE, cache);
+        where[n] = (unsigned char)i;
+        n += next[n] != block_at(&cell[i], WIDE);
+    }
     memset(changed, 0, WORDS * sizeof *changed);
-    for (unsigned i = 0; i < n; i++) {
-        cell[where[i]] = next[i];
-        changed[where[i] / 64] |= (uint64_t)1 << where[i] % 64;
+    for (unsigned k = 0; k < n; k++) {
+        const unsigned i = where[k], below = i + WIDE;
+        const uint32_t differ = block_bits(next[k] ^ block_at(&cell[i], WIDE));
+        changed[i / 64] |= (uint64_t)differ << i % 64;
+        changed[below / 64] |= (uint64_t)(differ >> 16) << below % 64;
+        for (unsigned j = 0; j < 2; j++) {
+            cell[i + j] = (unsigned char)(next[k] >> 8 * j);
+            cell[below + j] = (unsigned char)(next[k] >> 8 * (j + 2));
+        }
     }
     return n > 0;
 }
 
 INLINE void transitions_steps(const struct life_transitions *t, int places, const states_t *part[4],
-                              unsigned char cell[WIDE * WIDE], int generations)
+                              unsigned char cell[WIDE * WIDE], int generations,
+                              struct states_block *cache)
 {
-    /* Valid cells of each generation. */
-    static const uint64_t inside[SIDE / 2][WORDS] = {
-        {FOUR(0x7ffe) << 16, FOUR(0x7ffe), FOUR(0x7ffe), FOUR(0x7ffe) >> 16},
-        {FOUR(0x3ffc) << 32, FOUR(0x3ffc), FOUR(0x3ffc), FOUR(0x3ffc) >> 32},
-        {FOUR(0x1ff8) << 48, FOUR(0x1ff8), FOUR(0x1ff8), FOUR(0x1ff8) >> 48},
-        {0, FOUR(0x0ff0), FOUR(0x0ff0), 0}};
     uint64_t may[WORDS], changed[WORDS];
     unsigned char at[TRANSITIONS_PLACES];
     find_places(t, WIDE, at);
     find_first(part, cell, may);
     for (int g = 0;
-         g < generations && transitions_step(t, places, at, cell, inside[g], may, changed); g++)
+         g < generations && transitions_step(t, places, at, cell, g, may, changed, cache); g++)
         find_next(changed, may);
 }
 
 static void all_transitions(const struct life_transitions *t, const states_t *part[4],
-                            int generations, states_t *out)
+                            int generations, states_t *out, struct states_block *cache)
 {
     unsigned char cell[WIDE * WIDE];
     for (int y = 0; y < WIDE; y++)
@@ -265,16 +332,16 @@ static void all_transitions(const struct life_transitions *t, const states_t *pa
             memcpy(&cell[y * WIDE + i * SIDE], part[y / SIDE * 2 + i] + y % SIDE * SIDE, SIDE);
     switch (t->places) {
     case 9:
-        transitions_steps(t, 9, part, cell, generations);
+        transitions_steps(t, 9, part, cell, generations, cache);
         break;
     case 7:
-        transitions_steps(t, 7, part, cell, generations);
+        transitions_steps(t, 7, part, cell, generations, cache);
         break;
     case 5:
-        transitions_steps(t, 5, part, cell, generations);
+        transitions_steps(t, 5, part, cell, generations, cache);
         break;
     default:
-        transitions_steps(t, 3, part, cell, generations);
+        transitions_steps(t, 3, part, cell, generations, cache);
     }
     for (int y = 0; y < SIDE; y++)
         memcpy(out + y * SIDE, &cell[(y + SIDE / 2) * WIDE + SIDE / 2], SIDE);
@@ -282,10 +349,11 @@ static void all_transitions(const struct life_transitions *t, const states_t *pa
 
 /* ---- Either kind. ---------------------------------------------------------------------------- */
 
-void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out)
+void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out,
+                      struct states_block *cache)
 {
     if (h->transitions)
-        all_transitions(h->transitions, part, 1 << k, out);
+        all_transitions(h->transitions, part, 1 << k, out, cache);
     else
         generations_steps(h, part, 1 << k, out);
 }

@@ -26,6 +26,14 @@ struct batch {
     } item[BATCH];
 };
 
+/* Next states of the 2 x 2 cells in the middle of 4 x 4 cells, under a rule file's tree: an entry
+ * of a cache (hash_states.c). Zeros are a valid entry: empty space stays empty. */
+enum { STATES_BLOCKS = 4096 };
+struct states_block {
+    uint64_t upper, lower; /* two rows each */
+    uint32_t next;
+};
+
 /* State of a thread. Squares in its batches and on its stack survive collections. */
 enum { STACK = 32 * NODE_LEVELS };
 struct worker {
@@ -49,6 +57,7 @@ struct worker {
         square_t square;
         int level;
     } stack[STACK];
+    struct states_block block[STATES_BLOCKS];
 };
 
 #endif

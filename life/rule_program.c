@@ -35,13 +35,17 @@ static int program_node(struct program_builder *u, unsigned cell, int i, uint32_
         return 0;
     }
     const uint64_t key = (uint64_t)(cell * 16 + (unsigned)i) << 32 | summary;
-    uint32_t branch[PROGRAM_STATES];
+    uint32_t branch[PROGRAM_STATES], after[PROGRAM_STATES];
     *at = map_get(&u->seen, key);
     if (*at != MAP_NONE)
         return 0;
-    for (unsigned s = 0; s < p->states; s++)
-        if (program_node(u, cell, i + 1, p->add(p->arg, cell, summary, i, s), &branch[s]) < 0)
+    for (unsigned s = 0; s < p->states; s++) {
+        after[s] = p->add(p->arg, cell, summary, i, s);
+        if (s >= 2 && after[s] == after[s - 2]) /* common among states of equal parity */
+            branch[s] = branch[s - 2];
+        else if (program_node(u, cell, i + 1, after[s], &branch[s]) < 0)
             return -1;
+    }
     if (transitions_share(u->t, &u->text, &u->made, branch, at) < 0)
         return -1;
     return map_put(&u->seen, key, *at)

@@ -439,8 +439,17 @@ struct builder {
     uint64_t work;
     uint64_t
         *fits; /* transitions that match a state at a place: [(place * states + state) * words] */
-    uint64_t *any; /* transitions that match any states from a place on: [place * words] */
-    uint64_t *some[TRANSITIONS_PLACES + 1]; /* remaining transitions, by depth */
+    uint64_t *any; /* transitions that match any states from a place on: [place * words];
+                      after the last place all */
+    struct remaining {
+        size_t n; /* words that are not 0 */
+        struct {
+            uint64_t bits;
+            size_t at; /* index of the word in a set of transitions */
+        } * word;
+    } some[TRANSITIONS_PLACES + 1]; /* remaining transitions, by depth */
+    unsigned char *like; /* lowest state of a neighbour that equal transitions match, given the
+                            cell's state if it is known: [place * states + state] */
     uint32_t *branch[TRANSITIONS_PLACES];
     struct map seen, made;
     struct seen {
@@ -452,43 +461,66 @@ struct builder {
     unsigned cell;              /* the cell's state on the path to the node */
 };
 
-/* Two hashes of a set of transitions and a seed. Most words of a set are 0, and are skipped. */
+/* Two hashes of remaining transitions and a seed. */
 struct remainder {
     uint64_t key, check;
 };
 
-static struct remainder remainder_hash(const uint64_t *set, size_t words, uint64_t seed)
+static struct remainder remainder_hash(const struct remaining *set, uint64_t seed)
 {
     struct remainder of = {life_mix(seed), life_mix(~seed)};
-    for (size_t i = 0; i < words; i++)
-        if (set[i]) {
-            of.key += life_mix(set[i] + (i + 1) * 0x9e3779b97f4a7c15u);
-            of.check += life_mix(set[i] ^ (i + 1) * 0xd1342543de82ef95u);
-        }
+    for (size_t i = 0; i < set->n; i++) {
+        const uint64_t mixed =
+            life_mix(set->word[i].bits + (set->word[i].at + 1) * 0x9e3779b97f4a7c15u);
+        of.key += mixed;
+        of.check += mixed * mixed; /* a sum that is independent of the other one */
+    }
     return of;
 }
 
-static bool set_first(const uint64_t *set, size_t words, size_t *at)
+/* Keep in `to` the transitions that match a state (`fits`), up to the first that matches in any
+ * case (`any`). False if none does so. */
+static bool transitions_keep(const struct remaining *from, const uint64_t *fits,
+                             const uint64_t *any, struct remaining *to)
 {
-    for (size_t i = 0; i < words; i++)
-        if (set[i]) {
-            *at = 64 * i + (size_t)__builtin_ctzll(set[i]);
+    to->n = 0;
+    for (size_t i = 0; i < from->n; i++) {
+        const size_t at = from->word[i].at;
+        const uint64_t bits = from->word[i].bits & fits[at], last = bits & any[at];
+        to->word[to->n].bits = bits & (last ^ (last - 1)); /* all bits if `last` is 0 */
+        to->word[to->n].at = at;
+        to->n += bits != 0;
+        if (last)
             return true;
-        }
+    }
     return false;
 }
 
-/* Drop all transitions after the first that matches in any case. False if there is none. */
-static bool transition_cut(const uint64_t *any, uint64_t *set, size_t words)
+/* True if two states at a place match equal transitions among `some`. */
+static bool states_alike(const struct remaining *some, const uint64_t *fits_a,
+                         const uint64_t *fits_b)
 {
-    for (size_t i = 0; i < words; i++)
-        if (set[i] & any[i]) {
-            const uint64_t first = (set[i] & any[i]) & (0 - (set[i] & any[i]));
-            set[i] &= first | (first - 1);
-            memset(set + i + 1, 0, (words - i - 1) * sizeof *set);
-            return true;
+    for (size_t i = 0; i < some->n; i++)
+        if (some->word[i].bits & (fits_a[some->word[i].at] ^ fits_b[some->word[i].at]))
+            return false;
+    return true;
+}
+
+/* Find the states of neighbours that match equal transitions: they have equal branches. */
+static void states_classify(struct builder *u, const struct remaining *some)
+{
+    const unsigned states = u->b->t->states;
+    for (int d = 0; d <= u->b->neighbours; d++) {
+        const uint64_t *fits = u->fits + (size_t)d * states * u->words;
+        unsigned char *like = u->like + (size_t)d * states;
+        for (unsigned s = 0; s < states; s++) {
+            unsigned a = 0;
+            while (a < s && (u->in[d] == 0 || like[a] != a ||
+                             !states_alike(some, fits + a * u->words, fits + s * u->words)))
+                a++;
+            like[s] = (unsigned char)a;
         }
-    return false;
+    }
 }
 
 static int branches_of(struct builder *u, int depth, uint32_t *at);
@@ -498,8 +530,7 @@ static int branches_of(struct builder *u, int depth, uint32_t *at);
 static int node_of(struct builder *u, int depth, bool open, uint32_t *at)
 {
     const uint64_t cell = open && u->in[0] == 0 && depth > 0 ? u->cell + 1 : 0;
-    const struct remainder of =
-        remainder_hash(u->some[depth], u->words, (uint64_t)depth + 1 + (cell << 8));
+    const struct remainder of = remainder_hash(&u->some[depth], (uint64_t)depth + 1 + (cell << 8));
     const uint32_t known = map_get(&u->seen, of.key);
     if (known != MAP_NONE && u->entry[known].check == of.check) {
         *at = u->entry[known].at;
@@ -535,20 +566,27 @@ static int branches_of(struct builder *u, int depth, uint32_t *at)
     const unsigned states = b->t->states;
     const bool last = depth == b->neighbours;
     for (unsigned s = 0; s < states; s++) {
-        const uint64_t *fits = u->fits + ((size_t)depth * states + s) * u->words;
-        size_t first;
+        const unsigned like = u->like[(size_t)depth * states + s];
+        if (like < s) {
+            u->branch[depth][s] = u->branch[depth][like];
+            continue;
+        }
+        const uint64_t *fits = u->fits + ((size_t)depth * states + s) * u->words,
+                       *any = u->any + ((size_t)depth + 1) * u->words;
+        struct remaining *some = &u->some[depth + 1];
         if (u->in[depth] == 0)
             u->cell = s;
-        for (size_t i = 0; i < u->words; i++)
-            u->some[depth + 1][i] = u->some[depth][i] & fits[i];
+        const bool open = !transitions_keep(&u->some[depth], fits, any, some);
         if (last) {
-            u->branch[depth][s] = set_first(u->some[depth + 1], u->words, &first)
-                                      ? b->transition[first].out
+            u->branch[depth][s] = some->n
+                                      ? b->transition[some->word[0].at * 64 +
+                                                      (size_t)__builtin_ctzll(some->word[0].bits)]
+                                            .out
                                       : u->cell;
             continue;
         }
-        const bool open =
-            !transition_cut(u->any + (size_t)(depth + 1) * u->words, u->some[depth + 1], u->words);
+        if (depth == 0 && u->in[depth] == 0)
+            states_classify(u, some);
         if (node_of(u, depth + 1, open, &u->branch[depth][s]) < 0)
             return -1;
     }
@@ -623,11 +661,12 @@ static int tree_build(struct table *b)
     transitions_places(b->t, b->neighbours);
     places_order(&u);
     u.fits = calloc(places * b->t->states * words, sizeof *u.fits);
-    u.any = calloc(places * words, sizeof *u.any);
-    bool room = u.fits && u.any;
+    u.any = calloc((places + 1) * words, sizeof *u.any);
+    u.like = calloc(places * b->t->states, 1);
+    bool room = u.fits && u.any && u.like;
     for (size_t d = 0; d <= places; d++) {
-        u.some[d] = malloc(words * sizeof *u.some[d]);
-        room = room && u.some[d];
+        u.some[d].word = malloc(words * sizeof *u.some[d].word);
+        room = room && u.some[d].word;
         if (d < places)
             room = (u.branch[d] = malloc(b->t->states * sizeof *u.branch[d])) && room;
     }
@@ -636,19 +675,23 @@ static int tree_build(struct table *b)
                                     b->text->name, b->transitions);
     if (status == 0) {
         table_fill(&u);
-        for (size_t i = 0; i < words; i++) /* all bits, and none beyond the last */
-            u.some[0][i] = (i + 1) * 64 <= b->transitions
-                               ? ~(uint64_t)0
-                               : ((uint64_t)1 << b->transitions % 64) - 1;
+        memset(u.any + places * words, 0xff, words * sizeof *u.any);
+        for (size_t i = 0; i < b->transitions; i += 64) { /* all bits, and none beyond the last */
+            u.some[0].word[u.some[0].n].bits =
+                i + 64 <= b->transitions ? ~(uint64_t)0 : ((uint64_t)1 << b->transitions % 64) - 1;
+            u.some[0].word[u.some[0].n++].at = i / 64;
+        }
+        states_classify(&u, &u.some[0]);
         status = node_of(&u, 0, true, &b->t->root);
     }
     for (size_t d = 0; d <= places; d++) {
-        free(u.some[d]);
+        free(u.some[d].word);
         if (d < places)
             free(u.branch[d]);
     }
     free(u.fits);
     free(u.any);
+    free(u.like);
     free(u.entry);
     map_free(&u.seen);
     map_free(&u.made);
