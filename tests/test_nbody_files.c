@@ -502,6 +502,28 @@ static void nbody_command_keeps_outputs_after_failed_checkpoint(void **unused)
     }
 }
 
+/* A snapshot that fails ends its series, but not the run or another series. */
+static void nbody_command_continues_after_failed_snapshot(void **unused)
+{
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    works(symlink("/dev/full", in_folder("part-001.tab")));
+    check_kept("part-001.tab", "kept.csv",
+               "-n 30 --dt 1/64 --steps 4 --snapshots 1/64 -o part-%03d.tab -o whole-%03d.tab "
+               "--csv kept.csv -o end.tab");
+    assert_int_equal(count_files(files_folder, "part-0"), 2);
+    assert_int_equal(count_files(files_folder, "whole-0"), 5);
+    load_nbody_file("end.tab", out, sizeof out);
+    check_file_has("whole-004.tab", strrchr(out, '#'));
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0.001 1 0 0 0 1 0\n");
+    works(symlink("/dev/full", in_folder("all-001.tab")));
+    check_kept("all-001.tab", "kept.csv",
+               "-i star.tab --ensemble 4 --dt 1/64 --steps 4 --snapshots 1/64 -o all-%03d.tab "
+               "--csv kept.csv");
+    assert_int_equal(count_files(files_folder, "all-0"), 2);
+}
+
 /* ---- HDF5. ----------------------------------------------------------------------------------- */
 
 /* A file-size limit stands for a full disk. libhdf5 cannot close the file, and must not try again
@@ -804,6 +826,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_tabulates_equal_radii),
         cmocka_unit_test(nbody_command_keeps_outputs_after_a_failed_one),
         cmocka_unit_test(nbody_command_keeps_outputs_after_failed_checkpoint),
+        cmocka_unit_test(nbody_command_continues_after_failed_snapshot),
         cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
         cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
         cmocka_unit_test(nbody_command_draws_figures),
