@@ -171,6 +171,7 @@ job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cp
 unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
 sampled && job 2 "--stepping adaptive and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
+sampled && job 2 "--external nfw:M=10,a=2 and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --external nfw:M=10,a=2 --share
 for method in direct tree; do
     [ -f $method.ckpt ] || continue
     "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy || bad=1
