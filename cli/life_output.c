@@ -265,20 +265,20 @@ static int write_in_bands(struct life_job *job, struct cli_output *o)
     return world_broadcast(cli_world, 0, none, sizeof none) == 0 ? status : cli_failed_call(NULL);
 }
 
-static bool is_of_cells(const struct life_job *job, const struct cli_output *o)
+static bool is_of_cells(const struct cli_output *o)
 {
-    return o->kind == CLI_OUTPUT_STATE || (o->kind == CLI_OUTPUT_PICTURE && !job->outputs.frames);
+    return o->kind == CLI_OUTPUT_STATE || o->single;
 }
 
 static int finish_life_output(struct life_job *job, struct cli_output *o,
                               const struct life_pattern *p)
 {
     const bool whole = p->state || (o->kind == CLI_OUTPUT_PICTURE && life_picture_is_dressed(job));
-    if (is_of_cells(job, o) && !whole)
+    if (is_of_cells(o) && !whole)
         return write_in_bands(job, o);
     if (!cli_ranks_first())
         return CLI_DONE;
-    if (is_of_cells(job, o))
+    if (is_of_cells(o))
         return cli_output_end(o, write_state(job, o, p), &job->interrupted);
     if (o->kind == CLI_OUTPUT_FILM)
         return cli_outputs_join(&job->outputs, o);

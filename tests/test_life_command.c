@@ -193,6 +193,12 @@ static void life_command_writes_outputs(void **state)
     succeeds("--size 64 -n 20 -q -o f.png --frames 3");
     assert_int_equal(access(in_folder("f-0003.png"), R_OK), 0);
     assert_int_not_equal(access(in_folder("f-0004.png"), R_OK), 0);
+    if (system("command -v ffmpeg >/dev/null") == 0) { /* a film of 100 frames, and the end */
+        succeeds("--size 64 -n 20 -q -o end.png");
+        succeeds("--size 64 -n 20 -q -o last.png -o f.webm");
+        check_same_files("end.png", "last.png");
+        assert_int_not_equal(access(in_folder("last-0001.png"), R_OK), 0);
+    }
     succeeds("--size 10 -n 0 -o - --seed 4");
     assert_non_null(strstr(out, "rule = B3/S23:T10,10"));
     assert_non_null(strstr(err, "generations"));
