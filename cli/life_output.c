@@ -265,20 +265,20 @@ static int write_in_bands(struct life_job *job, struct cli_output *o)
     return world_broadcast(cli_world, 0, none, sizeof none) == 0 ? status : cli_failed_call(NULL);
 }
 
-static bool is_of_cells(const struct life_job *job, const struct cli_output *o)
+static bool is_of_cells(const struct cli_output *o)
 {
-    return o->kind == CLI_OUTPUT_STATE || (o->kind == CLI_OUTPUT_PICTURE && !job->outputs.frames);
+    return o->kind == CLI_OUTPUT_STATE || o->single;
 }
 
 static int finish_life_output(struct life_job *job, struct cli_output *o,
                               const struct life_pattern *p)
 {
     const bool whole = p->state || (o->kind == CLI_OUTPUT_PICTURE && life_picture_is_dressed(job));
-    if (is_of_cells(job, o) && !whole)
+    if (is_of_cells(o) && !whole)
         return write_in_bands(job, o);
     if (!cli_ranks_first())
         return CLI_DONE;
-    if (is_of_cells(job, o))
+    if (is_of_cells(o))
         return cli_output_end(o, write_state(job, o, p), &job->interrupted);
     if (o->kind == CLI_OUTPUT_FILM)
         return cli_outputs_join(&job->outputs, o);
@@ -304,9 +304,11 @@ int life_output_keep(struct life_job *job)
     struct life_cells cells = {0};
     struct life_pattern p = {0};
     int status = needs_states(job) ? get_whole_grid(job, &cells, &p) : CLI_DONE;
-    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        if (job->outputs.item[i].kind == CLI_OUTPUT_STATE)
-            status = finish_life_output(job, &job->outputs.item[i], &p);
+    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
+        struct cli_output *o = &job->outputs.item[i];
+        if (o->kind == CLI_OUTPUT_STATE && !o->left_out)
+            cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
+    }
     free_whole_grid(&cells, &p);
     job->kept = seconds_now();
     return status;
@@ -331,6 +333,8 @@ int life_output_finish(struct life_job *job)
         status = get_whole_grid(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
         struct cli_output *o = &job->outputs.item[i];
+        /* The disk may have room again for a pattern that life_output_keep could not write. */
+        o->left_out &= o->kind != CLI_OUTPUT_STATE;
         if (!o->left_out && !cli_output_keeps_older(o, at_start))
             cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
     }

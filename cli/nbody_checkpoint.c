@@ -27,12 +27,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double DEFAULT_MINUTES = 10;
 
 struct checkpoint {
     pthread_t thread;
     bool running;
+    bool begun;      /* a checkpoint whose success is not yet known */
+    size_t at, step; /* its step; step of the file */
+    bool there;      /* this run has written the file */
     struct piece {
         char *bytes;
         size_t size;
@@ -246,21 +250,17 @@ static bool by_ranks(void)
 
 /* Save what changes while the run continues. Masses, softenings, identifiers and radii change
  * only when bodies merge, which waits for the file. */
-static int save_changing_parts(struct nbody_job *job, struct checkpoint *c)
+static bool save_changing_parts(struct nbody_job *job, struct checkpoint *c)
 {
     const bool made =
         make_piece(&c->front, write_front, job) && make_piece(&c->back, write_back, job);
     if (!made && c->front.bytes && clerrno != EIO)
         set_no_memory(job);
-    if (world_reduce_status(cli_world, made ? 0 : -1) != 0) {
-        drop_pieces(c);
-        return cli_failed_call(NULL);
-    }
-    if (!by_ranks() && nbody_snapshot_begin(job->engine) < 0) {
-        drop_pieces(c);
-        return cli_failed_call(NULL);
-    }
-    return CLI_DONE;
+    if (world_reduce_status(cli_world, made ? 0 : -1) == 0 &&
+        (by_ranks() || nbody_snapshot_begin(job->engine) == 0))
+        return true;
+    drop_pieces(c);
+    return false;
 }
 
 /* Collect the arrays of bodies besides the engine's state. */
@@ -317,30 +317,49 @@ static int commit_image(const struct checkpoint *c, char *image, size_t size)
     return outfile_commit(&out);
 }
 
+static void keep_problem(struct checkpoint *c, int status)
+{
+    snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
+}
+
 static void *write_image(void *arg)
 {
     struct checkpoint *c = arg;
     size_t size;
     char *image = assemble_file(c, &size);
-    const int status = image ? commit_image(c, image, size) : -1;
-    snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
+    keep_problem(c, image ? commit_image(c, image, size) : -1);
     free(image);
     drop_pieces(c);
     return NULL;
 }
 
-/* Wait for the checkpoint being written; false, with a warning, if it failed. */
-static bool wait_for_writer(struct checkpoint *c)
+static void join_writer(struct checkpoint *c)
 {
     if (c->running)
         pthread_join(c->thread, NULL);
     c->running = false;
-    if (!*c->problem)
-        return true;
+}
+
+/* Wait for the checkpoint being written. Return CLI_FAILED if it failed, after an error if it is
+ * the run's `last`, and a warning otherwise. */
+static int end_writing(struct checkpoint *c, bool last)
+{
+    join_writer(c);
+    if (!c->begun)
+        return CLI_DONE;
+    c->begun = false;
+    if (!*c->problem) {
+        c->there = true;
+        c->step = c->at;
+        return CLI_DONE;
+    }
+    const bool older = cli_output_is_regular(c->name) && access(c->name, F_OK) == 0;
+    const char *kept = older ? "; the older checkpoint is kept" : "";
+    if (last)
+        return cli_failed("checkpoint not written: %s%s", c->problem, kept);
     if (cli_ranks_first())
-        cli_warn("checkpoint not written: %s", c->problem);
-    *c->problem = 0;
-    return false;
+        cli_warn("checkpoint not written: %s%s", c->problem, kept);
+    return CLI_FAILED;
 }
 
 /* ---- Writing by several ranks. --------------------------------------------------------------- */
@@ -419,8 +438,7 @@ static int write_by_ranks(const struct checkpoint *c)
 
 static void write_now(struct checkpoint *c)
 {
-    const int status = write_by_ranks(c);
-    snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
+    keep_problem(c, write_by_ranks(c));
     drop_pieces(c);
 }
 
@@ -442,7 +460,7 @@ static void start_writing(struct checkpoint *c)
 void nbody_checkpoint_wait(const struct nbody_job *job)
 {
     if (job->saver)
-        wait_for_writer(job->saver);
+        join_writer(job->saver);
 }
 
 int nbody_checkpoint_begin(struct nbody_job *job)
@@ -452,23 +470,35 @@ int nbody_checkpoint_begin(struct nbody_job *job)
                : CLI_DONE;
 }
 
-int nbody_checkpoint_write(struct nbody_job *job)
+/* Report the previous checkpoint and begin the one of this step. */
+static void begin_checkpoint(struct checkpoint *c, size_t step)
 {
-    struct checkpoint *c = job->saver;
-    wait_for_writer(c);
-    clprofile_begin(job->context, "checkpoint");
-    const int status = save_changing_parts(job, c);
-    clprofile_end(job->context);
-    if (status != CLI_DONE)
-        return status;
-    start_writing(c);
-    return CLI_DONE;
+    end_writing(c, false);
+    c->begun = true;
+    c->at = step;
 }
 
-int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time)
+void nbody_checkpoint_write(struct nbody_job *job)
 {
     struct checkpoint *c = job->saver;
-    wait_for_writer(c);
+    begin_checkpoint(c, nbody_steps(job->engine));
+    clprofile_begin(job->context, "checkpoint");
+    const bool saved = save_changing_parts(job, c);
+    clprofile_end(job->context);
+    if (saved)
+        start_writing(c);
+    else
+        keep_problem(c, -1);
+}
+
+void nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time)
+{
+    struct checkpoint *c = job->saver;
+    begin_checkpoint(c, step);
+    if (!bytes) {
+        keep_problem(c, -1);
+        return;
+    }
     c->whole = true;
     c->back = (struct piece){bytes, size};
     FILE *fp = open_memstream(&c->front.bytes, &c->front.size);
@@ -477,10 +507,10 @@ int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t
         if (clerrno != EIO)
             set_no_memory(job);
         drop_pieces(c);
-        return cli_failed_call(NULL);
+        keep_problem(c, -1);
+        return;
     }
     start_writing(c);
-    return CLI_DONE;
 }
 
 int nbody_checkpoint_plan(struct nbody_job *job)
@@ -531,29 +561,34 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     if (by_clock &&
         world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
-    if (job->shortened)
-        return CLI_DONE;
-    return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job)
-                                                              : CLI_DONE;
+    if (!job->shortened && (late || nbody_checkpoint_next(job, before) == step))
+        nbody_checkpoint_write(job);
+    return CLI_DONE;
 }
 
-int nbody_checkpoint_done(const struct nbody_job *job)
+void nbody_checkpoint_done(struct nbody_job *job)
 {
-    return job->saver && !wait_for_writer(job->saver) ? CLI_FAILED : CLI_DONE;
+    if (job->saver)
+        cli_outputs_keep_status(&job->outputs, NULL, end_writing(job->saver, true));
 }
 
-int nbody_checkpoint_end(struct nbody_job *job)
+void nbody_checkpoint_end(struct nbody_job *job)
 {
-    const bool due = job->checkpoint && !job->shortened;
-    const int status = due ? nbody_checkpoint_write(job) : CLI_DONE;
-    if (status != CLI_DONE)
-        return status;
-    return nbody_checkpoint_done(job);
+    if (job->checkpoint && !job->shortened)
+        nbody_checkpoint_write(job);
+    nbody_checkpoint_done(job);
+}
+
+void nbody_checkpoint_report(const struct nbody_job *job, FILE *fp)
+{
+    if (job->saver && job->saver->there)
+        fprintf(fp, "%-14s%s, of step %zu\n", "checkpoint", job->checkpoint, job->saver->step);
 }
 
 void nbody_checkpoint_free(struct nbody_job *job)
 {
-    nbody_checkpoint_wait(job);
+    if (job->saver)
+        end_writing(job->saver, false);
     free(job->saver);
     free(job->rows.row);
     free(job->path.pos);

@@ -24,6 +24,7 @@
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CHECKPOINT_FORMAT = 5 };
@@ -113,14 +114,19 @@ size_t nbody_checkpoint_next(const struct nbody_job *job,
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before,
                            size_t step);           /* after a batch: write a checkpoint if due */
 int nbody_checkpoint_begin(struct nbody_job *job); /* allocate room for the devices' state */
-int nbody_checkpoint_write(struct nbody_job *job);
+/* Write a checkpoint of now. A failure ends no run: it is a warning if a later checkpoint follows,
+ * and an error in nbody_checkpoint_done. */
+void nbody_checkpoint_write(struct nbody_job *job);
 bool nbody_checkpoint_late(const struct nbody_job *job); /* a checkpoint is due by the clock */
-int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step,
-                         double time); /* of an ensemble: write and free the bytes */
-int nbody_checkpoint_done(
-    const struct nbody_job *job); /* wait; CLI_FAILED if it could not be written */
+/* nbody_checkpoint_write of an ensemble: write and free the bytes; NULL: clerror() tells why there
+ * are none. */
+void nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step,
+                          double time);
 void nbody_checkpoint_wait(const struct nbody_job *job); /* wait for the checkpoint being written */
-int nbody_checkpoint_end(struct nbody_job *job); /* write the last checkpoint and wait for it */
+void nbody_checkpoint_done(
+    struct nbody_job *job); /* wait for the last one; keep its status in job->outputs. Collective */
+void nbody_checkpoint_end(struct nbody_job *job); /* write the last checkpoint; done */
+void nbody_checkpoint_report(const struct nbody_job *job, FILE *fp); /* its line of the report */
 void nbody_checkpoint_free(struct nbody_job *job);
 
 /* nbody_resume.c. open: read job->resume and set job->argv to the saved command line followed by

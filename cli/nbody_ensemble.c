@@ -62,7 +62,7 @@ static int ensemble_progress(void *arg, double fraction)
     return cli_interrupted() || nbody_checkpoint_late(e->job) || nbody_job_late(e->job);
 }
 
-static int write_ensemble_checkpoint(const struct ensemble *e)
+static void write_ensemble_checkpoint(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
     const struct ensemble_state kept = {.size = sizeof kept,
@@ -81,18 +81,20 @@ static int write_ensemble_checkpoint(const struct ensemble *e)
                  masses = e->systems * e->bodies * sizeof *e->mass,
                  size = sizeof kept + energies + masses + kept.engine + kept.kept;
     char *bytes = malloc(size);
-    if (!bytes)
-        return cli_failed("out of memory for a checkpoint of %zu systems", e->systems);
-    memcpy(bytes, &kept, sizeof kept);
-    memcpy(bytes + sizeof kept, e->before, energies);
-    memcpy(bytes + sizeof kept + energies, e->mass, masses);
-    ensemble_kept_save(e, bytes + size - kept.kept);
-    if (nbody_ensemble_save(e->engine, bytes + sizeof kept + energies + masses) < 0) {
-        free(bytes);
-        return cli_failed_call(NULL);
+    if (!bytes) {
+        clerror_set(ENOMEM, "out of memory for a checkpoint of %zu systems", e->systems);
+    } else {
+        memcpy(bytes, &kept, sizeof kept);
+        memcpy(bytes + sizeof kept, e->before, energies);
+        memcpy(bytes + sizeof kept + energies, e->mass, masses);
+        ensemble_kept_save(e, bytes + size - kept.kept);
     }
-    return nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine),
-                                job->time_start + nbody_ensemble_time(e->engine));
+    if (bytes && nbody_ensemble_save(e->engine, bytes + sizeof kept + energies + masses) < 0) {
+        free(bytes);
+        bytes = NULL;
+    }
+    nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine),
+                         job->time_start + nbody_ensemble_time(e->engine));
 }
 
 /* Restore the initial energies and the engine from the checkpoint. The systems of the command
@@ -161,9 +163,8 @@ static size_t next_visit(struct ensemble *e, size_t step)
 static int shorten_last_step(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    const int status = job->checkpoint ? write_ensemble_checkpoint(e) : CLI_DONE;
-    if (status != CLI_DONE)
-        return status;
+    if (job->checkpoint)
+        write_ensemble_checkpoint(e);
     if (nbody_ensemble_set_dt(e->engine, job->last_dt) < 0)
         return cli_failed_call(NULL);
     job->shortened = true;
@@ -207,7 +208,9 @@ static int run_to_visit(struct ensemble *e)
     const size_t now = nbody_ensemble_steps(e->engine);
     const bool saves = job->checkpoint && !job->interrupted && !job->shortened &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
-    return saves ? write_ensemble_checkpoint(e) : CLI_DONE;
+    if (saves)
+        write_ensemble_checkpoint(e);
+    return CLI_DONE;
 }
 
 /* Create the engine, which copies all systems. */
@@ -250,9 +253,10 @@ static int step_systems(struct ensemble *e)
     if (status != CLI_DONE)
         return status;
     const bool early = job->interrupted || *job->stopped;
-    if (early && job->checkpoint && (status = write_ensemble_checkpoint(e)) != CLI_DONE)
-        return status;
-    return nbody_checkpoint_done(job);
+    if (early && job->checkpoint)
+        write_ensemble_checkpoint(e);
+    nbody_checkpoint_done(job);
+    return CLI_DONE;
 }
 
 /* Open the view. A wait for a viewer that is interrupted ends the run before its first step; --json

@@ -292,7 +292,9 @@ int ensemble_output_visit(struct ensemble *e, bool end)
         return status;
     if (rows && (status = write_rows(e, step, end)) != CLI_DONE)
         return status;
-    return snapshot ? nbody_series_write_bodies(job, &e->bodies_out, step) : CLI_DONE;
+    if (snapshot)
+        nbody_series_write_bodies(job, &e->bodies_out, step);
+    return CLI_DONE;
 }
 
 /* ---- At the end. ----------------------------------------------------------------------------- */

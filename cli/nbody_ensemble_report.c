@@ -9,6 +9,7 @@
 #include "report.h"
 #include "text.h"
 #include "nbody_bodies.h"
+#include "nbody_checkpoint.h"
 #include "nbody_ensemble.h"
 #include "nbody_history.h"
 #include "nbody_output.h"
@@ -210,6 +211,7 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
     events_text(e, fp);
     nbody_series_report(job, fp);
     nbody_history_report(job, fp);
+    nbody_checkpoint_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (*job->stopped)
         fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_ensemble_steps(e->engine),

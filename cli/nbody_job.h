@@ -148,9 +148,9 @@ struct nbody_job {
     struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */
     struct series *series;    /* of --snapshots; all series are written at the same times */
     size_t series_n;
-    double series_skipped; /* times without a file, because the series or its times are new */
-    double seconds;        /* time spent stepping */
-    struct {               /* load balancing since the last check */
+    double series_due; /* snapshots that were due so far, in this run and those it resumes */
+    double seconds;    /* time spent stepping */
+    struct {           /* load balancing since the last check */
         struct cli_balance clock;
         size_t step;
         const char *shape; /* shape given to the engine; not owned */

@@ -60,6 +60,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("ensemble compare", "ranks", "start one rank only"),
     CLI_EXCLUDES("stepping=adaptive stepping=block integrator=ias15 kernel!tuned", "ranks",
                  "several ranks support only fixed steps on devices, with the tuned kernel"),
+    CLI_EXCLUDES("external!none", "ranks", "external fields need one rank"),
     CLI_EXCLUDES("ensemble", "integrator!ias15+integrator!whfast",
                  "ensembles support only their own symplectic integrator, whfast and ias15"),
     CLI_REQUIRES("spread systems", "ensemble", NULL),

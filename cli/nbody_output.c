@@ -271,7 +271,7 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o, bool
     case CLI_OUTPUT_SERIES:
         return nbody_series_end(job, at_start);
     case CLI_OUTPUT_PICTURE:
-        return job->outputs.frames ? CLI_DONE : draw_current_bodies(job, o->file);
+        return o->single ? draw_current_bodies(job, o->file) : CLI_DONE;
     case CLI_OUTPUT_FILM:
         return cli_outputs_join(&job->outputs, o);
     case CLI_OUTPUT_TABLE:

@@ -61,8 +61,9 @@ size_t nbody_series_next(
 void nbody_series_resume(struct nbody_job *job,
                          size_t step);         /* make the next snapshot due after this step */
 int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index */
-int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b,
-                              size_t step); /* write these bodies as the next snapshot */
+/* Write these bodies as the next snapshot of each series. After a failure a series gets no more
+ * snapshots, job->outputs keeps the status, and the run continues. Collective. */
+void nbody_series_write_bodies(struct nbody_job *job, const struct particles *b, size_t step);
 bool nbody_series_lacks(const struct nbody_job *job,
                         size_t step); /* true if no snapshot is of this step */
 /* Write the last snapshot, if not yet written; keep an older series if the run was interrupted

@@ -8,6 +8,7 @@
 #include "report.h"
 #include "text.h"
 #include "nbody_bodies.h"
+#include "nbody_checkpoint.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
 #include "nbody_options.h"
@@ -296,6 +297,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     nbody_steps_text(job, fp);
     nbody_series_report(job, fp);
     nbody_history_report(job, fp);
+    nbody_checkpoint_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (*job->stopped)
         fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_steps(job->engine),

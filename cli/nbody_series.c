@@ -104,12 +104,29 @@ int nbody_series_add(struct nbody_job *job, const char *pattern)
     return CLI_DONE;
 }
 
+/* The output that stands for series i. */
+static struct cli_output *output_of_series(const struct nbody_job *job, size_t i)
+{
+    struct cli_output *o = job->outputs.item;
+    while (o->file != job->series[i].pattern)
+        o++;
+    return o;
+}
+
+/* The first series without a failed snapshot, or NULL. All these have files of the same steps. */
+static const struct series *continued_series(const struct nbody_job *job)
+{
+    for (size_t i = 0; i < job->series_n; i++)
+        if (!output_of_series(job, i)->left_out)
+            return &job->series[i];
+    return NULL;
+}
+
 size_t nbody_series_next(const struct nbody_job *job)
 {
-    if (!job->series_n)
+    if (!continued_series(job))
         return SIZE_MAX;
-    const double count = (double)job->series[0].n + job->series_skipped,
-                 step = floor(count * job->snapshots / fabs(job->dt) + 0.5);
+    const double step = floor(job->series_due * job->snapshots / fabs(job->dt) + 0.5);
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
 }
 
@@ -117,7 +134,7 @@ void nbody_series_resume(struct nbody_job *job, size_t step)
 {
     const double each = job->snapshots / fabs(job->dt); /* steps; a file is due at the nearest */
     if (job->series_n)
-        job->series_skipped = ceil(((double)step + 0.5) / each) - (double)job->series[0].n;
+        job->series_due = ceil(((double)step + 0.5) / each);
 }
 
 /* Free bytes on the disk of a series; false if unknown. */
@@ -172,31 +189,33 @@ int nbody_series_plan(const struct nbody_job *job)
     return CLI_DONE;
 }
 
-int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b, size_t step)
+void nbody_series_write_bodies(struct nbody_job *job, const struct particles *b, size_t step)
 {
     for (size_t i = 0; i < job->series_n; i++) {
         struct series *s = &job->series[i];
+        struct cli_output *o = output_of_series(job, i);
+        if (o->left_out)
+            continue;
         char *file = series_name(s->pattern, s->n);
         const int status = file ? write_snapshot(job, b, step, file, s) : cli_failed_call(NULL);
         free(file);
-        if (status != CLI_DONE)
-            return status;
+        cli_outputs_keep_status(&job->outputs, o, status);
     }
-    return CLI_DONE;
+    job->series_due++;
 }
 
 int nbody_series_write(struct nbody_job *job)
 {
     const int status = nbody_bodies_fetch(job);
-    return status != CLI_DONE
-               ? status
-               : nbody_series_write_bodies(job, &job->bodies, nbody_steps(job->engine));
+    if (status == CLI_DONE)
+        nbody_series_write_bodies(job, &job->bodies, nbody_steps(job->engine));
+    return status;
 }
 
 bool nbody_series_lacks(const struct nbody_job *job, size_t step)
 {
-    const struct series *s = job->series;
-    return job->series_n && (s->n == 0 || s->file[s->n - 1].step != step);
+    const struct series *s = continued_series(job);
+    return s && (s->n == 0 || s->file[s->n - 1].step != step);
 }
 
 /* True if an older series keeps its place, by its first file. Collective. */

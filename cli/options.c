@@ -470,38 +470,54 @@ static bool is_option(struct cli_option *options, const struct cli_option *o, co
                    : !name[1] && find_letter(options, *name);
 }
 
-/* True if a word that follows an option with an optional value is meant as that value. The name of
- * a file is an operand. */
-static bool is_separate_value(const struct cli_option *o, const char *word)
+/* True for a number that names no pattern, such as 0.3, -3 and 30%. */
+static bool is_plain_number(const char *word)
+{
+    const char *digits = word + (*word == '-'), *end = digits + strspn(digits, "0123456789.");
+    return strpbrk(digits, "0123456789") == digits + (*digits == '.') &&
+           (!*end || strcmp(end, "%") == 0) && strpbrk(word, "-.%");
+}
+
+/* True if a word that follows an option with an optional value is meant as that value. It may also
+ * be an operand, if the command has any: a file, or another name, such as of a pattern. */
+static bool is_separate_value(const struct cli_usage *usage, const struct cli_option *o,
+                              const char *word)
 {
     char why[512];
-    return word && *word != '-' && access(word, F_OK) != 0 &&
-           o->of.reader(word, o->to.any, why, sizeof why);
+    if (!word || (*word == '-' && !is_plain_number(word)))
+        return false;
+    if (!usage->file && !usage->operands)
+        return true;
+    if (access(word, F_OK) == 0)
+        return false;
+    return is_plain_number(word) || o->of.reader(word, o->to.any, why, sizeof why) ||
+           (usage->file && !strpbrk(word, "./"));
 }
 
 /* Parse the value of an option: `joined` to its name, or the next word. */
-static int read_any_value(struct cli_option *options, struct cli_option *o, const char *joined,
+static int read_any_value(const struct cli_usage *usage, struct cli_option *o, const char *joined,
                           char **argv, int *i)
 {
     char buffer[64];
     const char *next = argv[*i + 1];
     if (joined)
         return read_value(o, joined);
-    if (o->optional && is_separate_value(o, next)) {
+    if (o->optional && is_separate_value(usage, o, next)) {
         const char *name = option_label(o, buffer);
         return cli_wrong("%s: its value must follow '=': %s=%s", name, name, next);
     }
     if (o->optional)
         return read_value(o, NULL);
-    if (!next || is_option(options, o, next))
+    if (!next || is_option(usage->options, o, next))
         return missing_value(o, next);
     ++*i;
     return read_value(o, next);
 }
 
 /* Parse "--name", "--name=value" or "--name" "value". *i: index of the last word read. */
-static int read_long(struct cli_option *options, char **argv, int *i)
+static int read_long(const struct cli_usage *usage, char **argv, int *i)
 {
+    struct cli_option *const options = usage->options;
     const char *name = argv[*i] + 2;
     const size_t length = strcspn(name, "=");
     const char *value = name[length] ? name + length + 1 : NULL;
@@ -512,19 +528,20 @@ static int read_long(struct cli_option *options, char **argv, int *i)
     if (o->type == CLI_TYPE_FLAG && value)
         return cli_wrong("--%.*s takes no value", (int)length, name);
     return o->type == CLI_TYPE_FLAG ? read_value(o, NULL)
-                                    : read_any_value(options, o, value, argv, i);
+                                    : read_any_value(usage, o, value, argv, i);
 }
 
 /* Parse "-x", "-xyz" (flags), "-xvalue" or "-x" "value". */
-static int read_short(struct cli_option *options, char **argv, int *i)
+static int read_short(const struct cli_usage *usage, char **argv, int *i)
 {
+    struct cli_option *const options = usage->options;
     for (const char *p = argv[*i] + 1; *p; p++) {
         struct cli_option *o = find_letter(options, *p);
         if (!o)
             return wrong_letter(options, *p, argv[*i]);
         o->by_letter = true;
         if (o->type != CLI_TYPE_FLAG)
-            return read_any_value(options, o, p[1] ? p + 1 : NULL, argv, i);
+            return read_any_value(usage, o, p[1] ? p + 1 : NULL, argv, i);
         read_value(o, NULL);
     }
     return CLI_DONE;
@@ -579,9 +596,9 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
             puts("stdcl " STDCL_VERSION);
             return false;
         } else if (options && strncmp(word, "--", 2) == 0) {
-            *status = read_long(usage->options, argv, &i);
+            *status = read_long(usage, argv, &i);
         } else if (options && word[0] == '-' && word[1]) {
-            *status = read_short(usage->options, argv, &i);
+            *status = read_short(usage, argv, &i);
         } else {
             *status = read_operand(usage, word);
         }

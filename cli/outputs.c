@@ -41,6 +41,12 @@ bool cli_output_is_drawn(const struct cli_output *o)
     return o->kind == CLI_OUTPUT_PICTURE || o->kind == CLI_OUTPUT_FILM;
 }
 
+/* True for a picture or a film whose frames are files. */
+static bool is_numbered(const struct cli_output *o)
+{
+    return cli_output_is_drawn(o) && !o->piped && !o->single;
+}
+
 bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind kind)
 {
     for (size_t i = 0; i < outputs->n; i++)
@@ -98,10 +104,10 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     if (status != CLI_DONE)
         return status;
     o->replaces = stat(o->file, &old) == 0 && S_ISREG(old.st_mode);
-    if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
+    if ((o->kind != CLI_OUTPUT_PICTURE || o->single) && o->kind != CLI_OUTPUT_SERIES)
         status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file)
                                                                   : cli_check_output(o->file);
-    if (status != CLI_DONE || !outputs->frames || !cli_output_is_drawn(o) || o->piped)
+    if (status != CLI_DONE || !is_numbered(o))
         return status;
     char *first = picture_frame_name(o->file, 1);
     status = first ? cli_check_output(first) : cli_failed_call(NULL);
@@ -109,21 +115,31 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     return status;
 }
 
-/* True if the frames of a film are kept as files: for pictures of the same name, or for a later
- * --resume. */
-static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_output *film)
+/* True if an output of this kind has the frames of this output, by its name. */
+static bool shares_frames(const struct cli_outputs *outputs, const struct cli_output *output,
+                          enum cli_output_kind kind)
 {
-    bool kept = outputs->keep_frames;
-    char *own = picture_frame_name(film->file, 1);
-    for (size_t i = 0; i < outputs->n && own && !kept; i++) {
-        char *other = outputs->item[i].kind == CLI_OUTPUT_PICTURE
-                          ? picture_frame_name(outputs->item[i].file, 1)
-                          : NULL;
-        kept = other && !strcmp(own, other);
+    bool shared = false;
+    char *own = picture_frame_name(output->file, 1);
+    for (size_t i = 0; i < outputs->n && own && !shared; i++) {
+        char *other =
+            outputs->item[i].kind == kind ? picture_frame_name(outputs->item[i].file, 1) : NULL;
+        shared = other && !strcmp(own, other);
         free(other);
     }
     free(own);
-    return kept;
+    return shared;
+}
+
+/* Frames of a film are kept for pictures of the same name, or for a later --resume. Without
+ * --frames, pictures of other names are of the end. */
+static void choose_files(const struct cli_outputs *outputs, struct cli_output *o)
+{
+    o->piped = o->kind == CLI_OUTPUT_FILM && !outputs->keep_frames &&
+               !shares_frames(outputs, o, CLI_OUTPUT_PICTURE);
+    o->single = o->kind == CLI_OUTPUT_PICTURE &&
+                (!outputs->frames ||
+                 (outputs->default_frames && !shares_frames(outputs, o, CLI_OUTPUT_FILM)));
 }
 
 int cli_outputs_prepare(struct cli_outputs *outputs)
@@ -133,7 +149,7 @@ int cli_outputs_prepare(struct cli_outputs *outputs)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
-        o->piped = o->kind == CLI_OUTPUT_FILM && !keeps_frames(outputs, o);
+        choose_files(outputs, o);
         const int status = try_output(outputs, o);
         if (status != CLI_DONE)
             return status;
@@ -156,8 +172,7 @@ static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const c
     bool drawn = false;
     for (size_t i = 0; i < n && !drawn; i++) {
         char *other = picture_frame_name(outputs->item[i].file, outputs->frames_done + 1);
-        drawn = other && cli_output_is_drawn(&outputs->item[i]) && !outputs->item[i].piped &&
-                !strcmp(other, frame);
+        drawn = other && is_numbered(&outputs->item[i]) && !strcmp(other, frame);
         free(other);
     }
     return drawn;
@@ -207,7 +222,7 @@ void cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const ch
 {
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
-        if (!cli_output_is_drawn(o) || o->left_out)
+        if (!cli_output_is_drawn(o) || o->single || o->left_out)
             continue;
         cli_outputs_keep_status(outputs, o,
                                 o->piped ? film_frame(outputs, o, draw, job)
@@ -219,9 +234,8 @@ void cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const ch
 void cli_outputs_remove_stale(const struct cli_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->n; i++)
-        for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) &&
-                                                    !outputs->item[i].piped && k <= outputs->frames;
-             k++) {
+        for (unsigned k = outputs->frames_done + 1;
+             is_numbered(&outputs->item[i]) && k <= outputs->frames; k++) {
             char *frame = picture_frame_name(outputs->item[i].file, k);
             if (frame)
                 unlink(frame);
@@ -283,7 +297,7 @@ void cli_outputs_keep_older_frames(struct cli_outputs *outputs)
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
         char *first = picture_frame_name(o->file, 1);
-        if (first && cli_output_is_drawn(o) && !o->piped && !o->left_out)
+        if (first && is_numbered(o) && !o->left_out)
             o->left_out = older_is_kept(first, file_exists(first));
         free(first);
     }
@@ -305,9 +319,9 @@ void cli_outputs_keep_older(struct cli_strings *names, bool at_start)
 /* True if the output was written by this run. */
 static bool is_written(const struct cli_outputs *outputs, const struct cli_output *o)
 {
-    const bool no_frame = outputs->frames && outputs->frames_done == outputs->frames_before;
+    const bool no_frame = outputs->frames_done == outputs->frames_before;
     return !o->left_out && o->kind != CLI_OUTPUT_SERIES &&
-           !(o->kind == CLI_OUTPUT_PICTURE && no_frame);
+           !(o->kind == CLI_OUTPUT_PICTURE && !o->single && no_frame);
 }
 
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
@@ -320,7 +334,7 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
             continue;
         fprintf(fp, "%-14s", label);
         label = "";
-        if (outputs->frames_done && cli_output_is_drawn(o) && !o->piped) {
+        if (outputs->frames_done && is_numbered(o)) {
             char *first = picture_frame_name(o->file, 1),
                  *last = picture_frame_name(o->file, outputs->frames_done);
             fprintf(fp, "%s ... %s%s%s\n", first ? first : "", last ? last : "", film ? ", " : "",

@@ -31,6 +31,7 @@ struct cli_output {
     bool left_out;             /* not written: interrupted, or writing failed */
     bool replaces;             /* an older file had this name */
     bool piped;                /* film: frames are piped to ffmpeg and not kept */
+    bool single;               /* picture: one, of the end */
     struct picture_film *film; /* the piped film, after its first frame */
 };
 

@@ -25,13 +25,12 @@
 
 enum { AT_ONCE = 1 << 30 };
 
-static int ranks_file_pwrite(int fd, const char *bytes, size_t size, uint64_t at, const char *name)
+static int ranks_file_pwrite(const struct outfile *out, const char *bytes, size_t size, uint64_t at)
 {
     while (size > 0) {
-        const ssize_t done = pwrite(fd, bytes, size < AT_ONCE ? size : AT_ONCE, (off_t)at);
+        const ssize_t done = pwrite(out->fd, bytes, size < AT_ONCE ? size : AT_ONCE, (off_t)at);
         if (done <= 0 && errno != EINTR)
-            return clerror_set(done < 0 ? errno : EIO, "cannot write %s: %s", name,
-                               strerror(done < 0 ? errno : EIO));
+            return outfile_failed(out, done < 0 ? errno : EIO);
         if (done > 0) {
             bytes += done;
             size -= (size_t)done;
@@ -53,7 +52,7 @@ static int write_header(struct cli_ranks_file *f, void (*before)(FILE *fp, void 
         fp && fclose(fp) == 0 ? 0 : clerror_set(ENOMEM, "out of memory for the header of a file");
     f->begin = size;
     if (status == 0 && cli_ranks_first())
-        status = ranks_file_pwrite(f->out.fd, text, size, 0, f->out.name);
+        status = ranks_file_pwrite(&f->out, text, size, 0);
     free(text);
     return status;
 }
@@ -81,14 +80,14 @@ int cli_ranks_file_open(struct cli_ranks_file *f, const char *name,
 int cli_ranks_file_write_at(const struct cli_ranks_file *f, uint64_t at, const void *bytes,
                             size_t size)
 {
-    return ranks_file_pwrite(f->out.fd, bytes, size, f->begin + at, f->out.name);
+    return ranks_file_pwrite(&f->out, bytes, size, f->begin + at);
 }
 
 int cli_ranks_file_sync(const struct cli_ranks_file *f, int status)
 {
     const int code = status == 0 ? outfile_sync(f->out.fd) : 0;
     if (code)
-        status = clerror_set(code, "cannot write %s: %s", f->out.name, strerror(code));
+        status = outfile_failed(&f->out, code);
     return world_reduce_status(cli_world, status);
 }
 

@@ -673,16 +673,17 @@ void outfile_set_writer(const struct outfile *out, pid_t child)
 
 int outfile_ask(struct outfile *out, size_t size)
 {
-    return sink_gives_up(out->sink, size)
-               ? outfile_explain(out->name, out->target ? out->target : out->name, out->sink->error)
-               : 0;
+    return sink_gives_up(out->sink, size) ? outfile_failed(out, out->sink->error) : 0;
+}
+
+int outfile_failed(const struct outfile *out, int code)
+{
+    return outfile_explain(out->name, out->target ? out->target : out->name, code);
 }
 
 int outfile_check(struct outfile *out)
 {
-    if (!ferror(out->fp))
-        return 0;
-    return outfile_explain(out->name, out->target ? out->target : out->name, out->sink->error);
+    return ferror(out->fp) ? outfile_failed(out, out->sink->error) : 0;
 }
 
 /* Some files cannot be synced (EINVAL, EROFS, ENOTSUP); others must succeed. */

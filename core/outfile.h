@@ -53,6 +53,9 @@ void outfile_keep(struct outfile *out);
 /* Before writing `size` bytes past fp: -1 with the reason if the file is given up. */
 int outfile_ask(struct outfile *out, size_t size);
 
+/* Report an errno value of writing to its descriptor: -1 with the reason. */
+int outfile_failed(const struct outfile *out, int code);
+
 /* Block until the data is on disk, where that is possible; 0, or an errno value. */
 int outfile_sync(int fd);
 

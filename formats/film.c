@@ -79,27 +79,33 @@ int picture_can_join(void)
 
 /* ---- Running ffmpeg. ------------------------------------------------------------------------- */
 
-/* Keep the last nonempty line of the program's messages. */
+/* End a line: it replaces the message if it is not empty. After a full disk the last line may be
+ * "Error initializing output stream 0:0 -- ", where the line before it has the cause. */
+static void end_line(char line[MESSAGE_SIZE], size_t *length, char message[MESSAGE_SIZE])
+{
+    line[*length] = 0;
+    const bool without_cause = *length >= 3 && strcmp(line + *length - 3, "-- ") == 0;
+    if (*length && !(without_cause && *message))
+        strcpy(message, line);
+    *length = 0;
+}
+
+/* Keep the last line of the program's messages that has a cause. */
 static void film_listen_to(int fd, char message[MESSAGE_SIZE])
 {
     size_t length = 0;
-    bool fresh = true; /* the next byte starts a line */
-    char buffer[512];
+    char buffer[512], line[MESSAGE_SIZE];
     ssize_t got;
     message[0] = 0;
     while ((got = read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR)) {
         for (ssize_t i = 0; i < got; i++) {
-            if (buffer[i] == '\n' || buffer[i] == '\r') {
-                fresh = true;
-                continue;
-            }
-            length = fresh ? 0 : length;
-            fresh = false;
-            if (length < MESSAGE_SIZE - 1)
-                message[length++] = (char)(buffer[i] >= 32 && buffer[i] < 127 ? buffer[i] : '?');
-            message[length] = 0;
+            if (buffer[i] == '\n' || buffer[i] == '\r')
+                end_line(line, &length, message);
+            else if (length < MESSAGE_SIZE - 1)
+                line[length++] = (char)(buffer[i] >= 32 && buffer[i] < 127 ? buffer[i] : '?');
         }
     }
+    end_line(line, &length, message);
 }
 
 static int film_wait_for(pid_t child)

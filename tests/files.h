@@ -84,6 +84,19 @@ static inline void holds_text(const char *path, const char *text)
     free(bytes);
 }
 
+/* Fail unless two files of the folder have the same bytes. */
+static inline void check_same_files(const char *one, const char *other)
+{
+    size_t size1, size2;
+    char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
+    ready(bytes1);
+    ready(bytes2);
+    assert_int_equal(size1, size2);
+    assert_memory_equal(bytes1, bytes2, size1);
+    free(bytes1);
+    free(bytes2);
+}
+
 /* Return the number of entries of a folder whose name contains `part`, hidden entries included. */
 static inline int count_files(const char *folder, const char *part)
 {

@@ -193,6 +193,12 @@ static void life_command_writes_outputs(void **state)
     succeeds("--size 64 -n 20 -q -o f.png --frames 3");
     assert_int_equal(access(in_folder("f-0003.png"), R_OK), 0);
     assert_int_not_equal(access(in_folder("f-0004.png"), R_OK), 0);
+    if (system("command -v ffmpeg >/dev/null") == 0) { /* a film of 100 frames, and the end */
+        succeeds("--size 64 -n 20 -q -o end.png");
+        succeeds("--size 64 -n 20 -q -o last.png -o f.webm");
+        check_same_files("end.png", "last.png");
+        assert_int_not_equal(access(in_folder("last-0001.png"), R_OK), 0);
+    }
     succeeds("--size 10 -n 0 -o - --seed 4");
     assert_non_null(strstr(out, "rule = B3/S23:T10,10"));
     assert_non_null(strstr(err, "generations"));
@@ -789,6 +795,14 @@ static void life_command_keeps_outputs_after_a_failed_one(void **state)
                     "full.rle", "kept.rle");
     check_life_kept(run_life_command("--size 64 -n 5 --csv full.csv -o kept.rle"), "kept.rle",
                     "full.csv", "kept.rle");
+    /* Patterns of --every-minutes: a failure is named once during the run, and once at the end. */
+    assert_int_equal(run_life_command("--size 64 -n 1e5 --every-minutes 1e-5 -o full.rle "
+                                      "-o kept.rle --csv life.csv"),
+                     1);
+    const char *during = strstr(err, "the disk is full"), *end = strstr(during + 1, "the disk is");
+    assert_true(end && !strstr(end + 1, "the disk is full"));
+    assert_true(strstr(out, "kept.rle") && strstr(out, "life.csv") && !strstr(out, "full.rle"));
+    works(unlink(in_folder("kept.rle")));
     check_life_kept(run_life_command("-p three.rle --engine hashlife -n 5 -o full.rle -o kept.mc"),
                     "kept.mc", "full.rle", "kept.mc");
     check_life_kept(run_life_command("census --soups 5 --csv full.csv"), "objects", "full.csv",

@@ -449,6 +449,22 @@ static void draw_figure8(void)
         nbody_succeeds("--ic figure8 -o f.webm --frames 3 --size 64 -q");
 }
 
+/* Without --frames a picture beside a film is of the end; one of the film's name has its frames. */
+static void nbody_command_draws_end_beside_film(void **unused)
+{
+    (void)unused;
+    if (run_nbody_command("-n 20 --steps 4 -q --size 64 -o try.png") != 0 ||
+        system("command -v ffmpeg >/dev/null") != 0)
+        skip();
+    nbody_succeeds("-n 20 --steps 4 --size 64 -o end.png -o film.gif -o film.png");
+    assert_non_null(strstr(out, "end.png\n"));
+    assert_int_equal(access(in_folder("end.png"), R_OK), 0);
+    assert_int_not_equal(access(in_folder("end-0001.png"), R_OK), 0);
+    assert_int_equal(access(in_folder("film-0005.png"), R_OK), 0);
+    assert_int_not_equal(access(in_folder("film.png"), R_OK), 0);
+    check_same_files("end.png", "film-0005.png");
+}
+
 /* Runs of few bodies need no OpenCL driver for any of their outputs; other runs say so. */
 static void nbody_command_runs_few_bodies_without_devices(void **unused)
 {
@@ -1030,6 +1046,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_default_precision_is_named),
         cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
         cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
+        cmocka_unit_test(nbody_command_draws_end_beside_film),
         cmocka_unit_test_teardown(nbody_command_runs_few_bodies_without_devices, restore_drivers),
         cmocka_unit_test(nbody_command_runs_whfast),
         cmocka_unit_test(nbody_command_runs_trace),

@@ -465,6 +465,65 @@ static void nbody_command_keeps_outputs_after_a_failed_one(void **unused)
                    "-n 30 --steps 3 -o full.png --frames 4 --size 64 -o kept.tab");
 }
 
+/* A file-size limit stands for a disk that is full for checkpoints, and not for tables. */
+#define SMALL_FILES "trap '' XFSZ; ulimit -f 8;"
+
+/* A checkpoint that fails at the end loses neither the outputs nor the report, and is named once as
+ * an error. The report names a checkpoint that was written. */
+static void nbody_command_keeps_outputs_after_failed_checkpoint(void **unused)
+{
+    static const char *const run[] = {
+        "-n 200 --method direct --steps 3 --checkpoint c.ckpt --csv kept.csv",
+        "-n 200 --method direct --dt 1/64 --until 0.04 --checkpoint c.ckpt --csv kept.csv",
+        "-i star.tab --ensemble 100 --dt 0.1 --steps 3 --checkpoint c.ckpt --csv kept.csv "
+        "--systems 1,2"};
+    (void)unused;
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0.001 1 0 0 0 1 0\n");
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        const char *step = i == 1 ? "c.ckpt, of step 2" : "c.ckpt, of step 3";
+        for (int older = 0; older < 2; older++) {
+            variables = SMALL_FILES;
+            const int status = run_nbody_command(run[i]);
+            variables = "";
+            const char *message = strstr(err, "nbody: checkpoint not written: c.ckpt: the file");
+            if (status != 1 || !message ||
+                strstr(message + 1, "checkpoint") !=
+                    (older ? strstr(err, "checkpoint is kept") : NULL))
+                fail_msg("stdcl nbody %s: status %d\n%s%s", run[i], status, out, err);
+            assert_null(strstr(out, "c.ckpt"));
+            assert_non_null(strstr(out, "kept.csv"));
+            works(unlink(in_folder("kept.csv")));
+            if (older)
+                works(unlink(in_folder("c.ckpt")));
+            else
+                nbody_succeeds(run[i]);
+            assert_true(older || strstr(out, step));
+        }
+    }
+}
+
+/* A snapshot that fails ends its series, but not the run or another series. */
+static void nbody_command_continues_after_failed_snapshot(void **unused)
+{
+    (void)unused;
+    if (access("/dev/full", W_OK) < 0)
+        skip();
+    works(symlink("/dev/full", in_folder("part-001.tab")));
+    check_kept("part-001.tab", "kept.csv",
+               "-n 30 --dt 1/64 --steps 4 --snapshots 1/64 -o part-%03d.tab -o whole-%03d.tab "
+               "--csv kept.csv -o end.tab");
+    assert_int_equal(count_files(files_folder, "part-0"), 2);
+    assert_int_equal(count_files(files_folder, "whole-0"), 5);
+    load_nbody_file("end.tab", out, sizeof out);
+    check_file_has("whole-004.tab", strrchr(out, '#'));
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0.001 1 0 0 0 1 0\n");
+    works(symlink("/dev/full", in_folder("all-001.tab")));
+    check_kept("all-001.tab", "kept.csv",
+               "-i star.tab --ensemble 4 --dt 1/64 --steps 4 --snapshots 1/64 -o all-%03d.tab "
+               "--csv kept.csv");
+    assert_int_equal(count_files(files_folder, "all-0"), 2);
+}
+
 /* ---- HDF5. ----------------------------------------------------------------------------------- */
 
 /* A file-size limit stands for a full disk. libhdf5 cannot close the file, and must not try again
@@ -475,7 +534,7 @@ static void nbody_command_ends_after_failed_hdf5(void **unused)
     if (run_nbody_command("-n 8 --steps 0 -o small.hdf5") != 0)
         skip(); /* built without libhdf5 */
     put_text(in_folder("big.hdf5"), "old");
-    variables = "trap '' XFSZ; ulimit -f 8;";
+    variables = SMALL_FILES;
     nbody_refuses(1, "big.hdf5: cannot be written", "-n 100 --steps 0 -o big.hdf5 -q");
     variables = "";
     holds_text(in_folder("big.hdf5"), "old");
@@ -766,6 +825,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_tabulates_distributions),
         cmocka_unit_test(nbody_command_tabulates_equal_radii),
         cmocka_unit_test(nbody_command_keeps_outputs_after_a_failed_one),
+        cmocka_unit_test(nbody_command_keeps_outputs_after_failed_checkpoint),
+        cmocka_unit_test(nbody_command_continues_after_failed_snapshot),
         cmocka_unit_test(nbody_command_ends_after_failed_hdf5),
         cmocka_unit_test(nbody_command_opens_libhdf5_before_steps),
         cmocka_unit_test(nbody_command_draws_figures),

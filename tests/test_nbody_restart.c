@@ -65,18 +65,6 @@ static void restart_refuses(int status, const char *words, const char *arguments
                  out, err);
 }
 
-static void check_same_files(const char *one, const char *other)
-{
-    size_t size1, size2;
-    char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
-    ready(bytes1);
-    ready(bytes2);
-    assert_int_equal(size1, size2);
-    assert_memory_equal(bytes1, bytes2, size1);
-    free(bytes1);
-    free(bytes2);
-}
-
 static void remove_restart_files(const char *name)
 {
     unlink(in_folder(name));
