@@ -120,7 +120,8 @@ static int plane_move(struct large_plane *p, struct plane_box b)
     next.reached = NULL;
     next.work = NULL;
     next.works = 0;
-    next.parity = (unsigned)(b.left - across + b.top - down) & 1;
+    /* row y here is row y + 1 of a file, where triangles at even sums have their edge above */
+    next.parity = (unsigned)(b.left - across + b.top - down + 1) & 1;
     if (large_field_allocate(&next, (size_t)width, (size_t)height, false) < 0) {
         large_field_free_cells(&next);
         free(next.work);

@@ -606,6 +606,41 @@ static void life_command_larger_than_life_as_golly(void **unused)
         }
 }
 
+/* Triangles on planes and grids at even and odd positions, populations by bgolly 5. */
+static void life_command_turns_triangles_as_golly(void **unused)
+{
+    static const char cells[] = "3o$bo$2bobo$3o3b2o$4bobobo$b3o3bo$2b2o2b2o$o3b3o$bobo2bo";
+    static const struct {
+        const char *header, *rule;
+        int population; /* after 3 generations */
+    } known[] = {
+        {"", "R1,C0,S4-7,B3-5,NL", 89},
+        {"#CXRLE Pos=0,0\n", "R1,C0,S4-7,B3-5,NL", 89},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-7,B3-5,NL", 66},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-7,B3-5,NL:T42,40", 89},
+        {"", "R2,C0,S3-6,B4-5,N@06E5C0L", 25},
+        {"#CXRLE Pos=0,0\n", "R2,C0,S3-6,B4-5,N@06E5C0L", 25},
+        {"#CXRLE Pos=7,-10\n", "R2,C0,S3-6,B4-5,N@06E5C0L", 38},
+        {"#CXRLE Pos=7,-10\n", "R2,C0,S3-6,B4-5,N@06E5C0L:T42,40", 25},
+        {"", "R1,C0,S4-9,B5-8,NW1234f1323L", 35},
+        {"#CXRLE Pos=0,0\n", "R1,C0,S4-9,B5-8,NW1234f1323L", 35},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-9,B5-8,NW1234f1323L", 26},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-9,B5-8,NW1234f1323L:T42,40", 35},
+    };
+    char text[300];
+    (void)unused;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        snprintf(text, sizeof text, "%sx = 9, y = 9, rule = %s\n%s!\n", known[i].header,
+                 known[i].rule, cells);
+        put_text(in_folder("triangles.rle"), text);
+        json_t *r = life_report("triangles.rle -n 3");
+        if (life_number(r, "population") != known[i].population)
+            fail_msg("%s%s: a population of %lld, not %d", known[i].header, known[i].rule,
+                     (long long)life_number(r, "population"), known[i].population);
+        json_decref(r);
+    }
+}
+
 /* A pattern is identified by name or file; other operands and options are refused. */
 static void life_command_identifies_pattern(void **unused)
 {
@@ -1514,6 +1549,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_race_ignores_busy_machine),
         cmocka_unit_test(life_command_gives_population_of_tutorial),
         cmocka_unit_test(life_command_larger_than_life_as_golly),
+        cmocka_unit_test(life_command_turns_triangles_as_golly),
         cmocka_unit_test(life_command_identifies_pattern),
         cmocka_unit_test(life_command_sweeps_rules),
         cmocka_unit_test(life_command_warns_at_edges),
