@@ -1172,6 +1172,44 @@ static void life_command_reads_rules_as_golly(void **unused)
     expect_life_refused(2, "give a larger --size", "clipped.rle --rule B3/S23 --size 5");
 }
 
+/* Positions partly and wholly outside a torus: the cells inside remain. After a generation
+ * bgolly has these populations in the rules that it knows. */
+static void life_command_leaves_out_cells_beyond_torus(void **unused)
+{
+    static const struct {
+        const char *text, *warning;
+        int population[2]; /* of generations 0 and 1 */
+    } cut[] = {
+        {"#CXRLE Pos=0,0\nx = 26, y = 10, rule = B3/S23:T42,42\n8$21b2o$21b2o!\n",
+         "4 of its 4 live cells lie outside the grid of 42 x 42",
+         {0, 0}},
+        {"#CXRLE Pos=100,100\nx = 3, y = 1, rule = B3/S23:T10,10\n3o!\n", "3 of its 3", {0, 0}},
+        {"#CXRLE Pos=4,4\nx = 2, y = 2, rule = B3/S23:T10,10\n2o$2o!\n", "3 of its 4", {1, 0}},
+        {"#CXRLE Pos=4,4\nx = 2, y = 2, rule = 345/2/4:T10,10\nAB$CA!\n", "3 of its 4", {1, 1}},
+        {"#CXRLE Pos=4,0\nx = 2, y = 2, rule = R2,C0,S2,B3,NM:T10,10\n2o$2o!\n",
+         "2 of its 4",
+         {2, 0}},
+        {"#CXRLE Pos=4,0\nx = 2, y = 2, rule = B3/S23|B36/S23:T10,10\n2o$2o!\n",
+         "2 of its 4",
+         {2, 0}},
+        {"#CXRLE Pos=4,-5\nx = 2, y = 1, rule = W110:T10,10\n2o!\n", "1 of its 2", {1, 3}},
+    };
+    char options[80];
+    (void)unused;
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+        for (int g = 0; g < 2; g++) {
+            put_text(in_folder("beyond.rle"), cut[i].text);
+            snprintf(options, sizeof options, "beyond.rle -n %d", g);
+            json_t *r = life_report(options);
+            assert_non_null(strstr(err, cut[i].warning));
+            assert_int_equal(life_number(r, "population"), cut[i].population[g]);
+            json_decref(r);
+        }
+    json_t *r = life_report("beyond.rle -n 0 --at 9,0");
+    assert_int_equal(life_number(r, "population"), 2);
+    json_decref(r);
+}
+
 /* ---- Rules with history. --------------------------------------------------------------------- */
 
 /* A glider in a row with a boundary, which it hits. The header and --rule run the same rule, on a
@@ -1574,6 +1612,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_alternates_rules),
         cmocka_unit_test(life_command_continues_inverted_cells),
         cmocka_unit_test(life_command_reads_rules_as_golly),
+        cmocka_unit_test(life_command_leaves_out_cells_beyond_torus),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),
         cmocka_unit_test(life_command_finds_patterns_by_name),
