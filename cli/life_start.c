@@ -114,6 +114,10 @@ int life_start_open(struct life_job *job)
     if (status != CLI_DONE)
         return status;
     job->engine_of_run = life_start_make(job, (enum life_engine)job->engine);
+    if (!job->engine_of_run && clerrno == ENOTSUP && job->identify)
+        return cli_wrong("identify uses the engine hashlife, which does not compute the rule %s; "
+                         "give a rule of the nearest neighbours without B0",
+                         job->rule);
     if (!job->engine_of_run)
         return clerrno == ENOTSUP ? cli_wrong("%s", cli_reason()) : cli_refused_call();
     if (life_start_fill(job, job->engine_of_run) < 0)

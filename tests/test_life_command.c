@@ -687,8 +687,17 @@ static void life_command_sweeps_rules(void **unused)
     put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
     expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
     put_text(in_folder("family.txt"), "B3/S23\nR2,C0,M1,S2..3,B3..3,NM\n");
-    expect_life_refused(1, "rule 1, 'R2,C0,M1,S2..3,B3..3,NM', is Larger than Life",
+    expect_life_refused(1, "family.txt: line 2: 'R2,C0,M1,S2..3,B3..3,NM' is Larger than Life",
                         "sweep family.txt");
+    put_text(in_folder("family.txt"), "# two rules\nB3/S23|B36/S23\n");
+    expect_life_refused(1, "family.txt: line 2: 'B3/S23|B36/S23' is of two rules that alternate",
+                        "sweep family.txt");
+    put_text(in_folder("family.txt"), "B3/S23\nLifeHistory\n");
+    expect_life_refused(1, "family.txt: line 2: 'LifeHistory' is annotated", "sweep family.txt");
+    expect_life_refused(2, "identify uses the engine hashlife, which does not compute the rule R2",
+                        "identify --rule R2,C0,M0,S2..3,B3..3,NM glider");
+    expect_life_refused(1, "an empty plane needs",
+                        "glider --rule R2,C0,M0,S2..3,B3..3,NM --memory 1");
     put_text(in_folder("mixed.txt"), "B2-a/S12\nB3/S23\n345/2/4\n");
     succeeds("sweep mixed.txt --soups 1 -n 40 --csv mixed.csv");
     load_life_file("mixed.csv", table, sizeof table);
