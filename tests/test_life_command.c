@@ -1179,6 +1179,8 @@ static void life_command_reads_rules_as_golly(void **unused)
     load_life_file("inside.rle", text, sizeof text);
     assert_non_null(strstr(text, "2$5o!")); /* as bgolly has it */
     expect_life_refused(2, "give a larger --size", "clipped.rle --rule B3/S23 --size 5");
+    succeeds("clipped.rle --soup --seed 7 -n 0"); /* over which the pattern is put */
+    assert_non_null(strstr(out, "from clipped.rle over a soup with seed 7\n"));
 }
 
 /* Positions partly and wholly outside a torus: the cells inside remain. After a generation
