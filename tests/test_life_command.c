@@ -190,6 +190,14 @@ static void life_command_writes_outputs(void **state)
         lines += csv[i] == '\n';
     free(csv);
     assert_int_equal(lines, 52); /* names, generations 0 to 50 */
+    expect_life_refused(2, "10 pictures need at least 9 generations, but the run has 4",
+                        "glider -n 4 -q -o f.png --frames 10");
+    expect_life_refused(2, "give --frames 5 or fewer", "--size 64 -n 4 -q -o f.png --frames 10");
+    if (system("command -v ffmpeg >/dev/null 2>&1") == 0) { /* a film has each generation once */
+        succeeds("--size 64 -n 4 -q -o g.gif -o g.png");
+        assert_int_equal(access(in_folder("g-0005.png"), R_OK), 0);
+        assert_int_not_equal(access(in_folder("g-0006.png"), R_OK), 0);
+    }
     succeeds("--size 64 -n 20 -q -o f.png --frames 3");
     assert_int_equal(access(in_folder("f-0003.png"), R_OK), 0);
     assert_int_not_equal(access(in_folder("f-0004.png"), R_OK), 0);
