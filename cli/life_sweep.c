@@ -58,8 +58,8 @@ static void add_rule(struct sweep_run *s, const char *rule)
 }
 
 /* Rewrite a rule of a sweep in canonical form. Else print why not, with the file's line. */
-static int read_rule(const char *text, char rule[LIFE_RULE_TEXT], const char *name,
-                     unsigned long line)
+static int sweep_read_rule(const char *text, char rule[LIFE_RULE_TEXT], const char *name,
+                           unsigned long line)
 {
     life_transitions *named = life_transitions_named(text);
     const char *kind =
@@ -94,7 +94,7 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
         const char *text = line + strspn(line, " \t");
         if (!*text || *text == '#')
             continue;
-        status = read_rule(text, rule, name, number);
+        status = sweep_read_rule(text, rule, name, number);
         if (status == CLI_DONE)
             add_rule(s, rule);
     }

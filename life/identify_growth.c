@@ -268,7 +268,7 @@ static int has_more_groups(const struct identify_cells *then, const struct ident
     return more;
 }
 
-/* An engine, the multiple of the population's period after which it recurs, and the generation. */
+/* An engine that recurs after a multiple of the population's period, and its cells then. */
 struct growth_found {
     struct growth_engine engine;
     uint64_t multiple; /* 0: none */
@@ -276,8 +276,8 @@ struct growth_found {
 };
 
 /* Advance by multiples of the population's period until a standing engine has recurred, else take
- * the first moving one: the ships of a gun whose period is a multiple of the population's look like
- * a moving engine between two phases of the gun. The engine of a rake or puffer never recurs where
+ * the first moving one. A gun may have a multiple of the population's period, and between two of
+ * its phases its ships look like a moving engine. The engine of a rake or puffer never recurs where
  * it was. */
 static int find_recurrence(life *lf, const struct growth_cells *then, uint64_t period,
                            struct identify_namer *namer, struct growth_found *found)
