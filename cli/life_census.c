@@ -170,6 +170,49 @@ static int census_progress(void *arg, double fraction)
 
 /* ---- Ranks. ---------------------------------------------------------------------------------- */
 
+/* The sum over soups of squared counts, which is an integer, from the standard error of their sum
+ * (life_census_objects). */
+static double sum_of_squares(double error, uint64_t count, uint64_t soups)
+{
+    return soups ? nearbyint(error * error + (double)count * (double)count / (double)soups) : 0;
+}
+
+static double error_of_sum(double squares, uint64_t count, uint64_t soups)
+{
+    return soups ? sqrt(fmax(squares - (double)count * (double)count / (double)soups, 0)) : 0;
+}
+
+/* Replace standard errors by sums over soups, which ranks can add: all objects' by the squares of
+ * their numbers; an object's by the squares of its counts, and the products of both. */
+static void errors_to_sums(struct census *s)
+{
+    const double all = (double)s->sums.objects;
+    s->sums.objects_error = sum_of_squares(s->sums.objects_error, s->sums.objects, s->sums.soups);
+    for (size_t i = 0; i < s->objects; i++) {
+        struct life_object *o = (struct life_object *)s->object + i;
+        const double deviation = o->share_error * all;
+        o->error = sum_of_squares(o->error, o->count, s->sums.soups);
+        o->share_error = nearbyint(
+            (o->error + o->share * o->share * s->sums.objects_error - deviation * deviation) /
+            (2 * o->share));
+    }
+}
+
+static void sums_to_errors(struct census *s)
+{
+    const double all = (double)s->sums.objects;
+    for (size_t i = 0; i < s->objects; i++) {
+        struct life_object *o = &s->list[i];
+        o->share = (double)o->count / all;
+        o->share_error = sqrt(fmax(o->error - 2 * o->share * o->share_error +
+                                       o->share * o->share * s->sums.objects_error,
+                                   0)) /
+                         all;
+        o->error = error_of_sum(o->error, o->count, s->sums.soups);
+    }
+    s->sums.objects_error = error_of_sum(s->sums.objects_error, s->sums.objects, s->sums.soups);
+}
+
 /* Write this rank's counts as text, one line per object; from malloc. */
 static char *counts_as_text(const struct census *s)
 {
@@ -198,7 +241,7 @@ static int compare_counts(const void *a, const void *b)
                                 : strcmp(x->code, y->code);
 }
 
-/* Add one line of counts; errors of independent parts add in quadrature. */
+/* Add one line of counts. */
 static void add_counts(struct census *s, struct life_object *list, char *line)
 {
     struct life_object o = {.code = line};
@@ -217,8 +260,8 @@ static void add_counts(struct census *s, struct life_object *list, char *line)
         return;
     }
     list[i].count += o.count;
-    list[i].error = hypot(list[i].error, o.error);
-    list[i].share_error = hypot(list[i].share_error, o.share_error);
+    list[i].error += o.error;
+    list[i].share_error += o.share_error;
     list[i].soup = o.soup < list[i].soup ? o.soup : list[i].soup;
 }
 
@@ -227,10 +270,7 @@ static int add_counts_of_ranks(struct census *s)
 {
     const int ranks = world_size(cli_world);
     size_t lines = 0;
-    for (size_t i = 0; i < s->objects;
-         /* convert errors of fractions to errors of counts, which can be added */
-         i++)
-        ((struct life_object *)s->object)[i].share_error *= (double)s->sums.objects;
+    errors_to_sums(s);
     char *own = counts_as_text(s);
     s->texts = own ? cli_ranks_gather(own) : NULL;
     free(own);
@@ -249,7 +289,7 @@ static int add_counts_of_ranks(struct census *s)
         struct life_census_totals sums = {.soups = 0};
         sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %lg", &sums.soups,
                &sums.objects, &sums.generations, &sums.undecided, &sums.objects_error);
-        s->sums.objects_error = hypot(s->sums.objects_error, sums.objects_error);
+        s->sums.objects_error += sums.objects_error;
         s->sums.soups += sums.soups;
         s->sums.objects += sums.objects;
         s->sums.generations += sums.generations;
@@ -263,10 +303,7 @@ static int add_counts_of_ranks(struct census *s)
         }
         text = end + 1;
     }
-    for (size_t i = 0; i < s->objects; i++) {
-        s->list[i].share = (double)s->list[i].count / (double)s->sums.objects;
-        s->list[i].share_error /= (double)s->sums.objects;
-    }
+    sums_to_errors(s);
     qsort(s->list, s->objects, sizeof *s->list, compare_counts);
     s->object = s->list;
     s->job->interrupted = s->sums.soups + s->sums.undecided < s->job->soups; /* on any rank */

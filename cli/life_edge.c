@@ -30,10 +30,10 @@ enum {
     SELDOM = 256
 }; /* SELDOM generations */
 
-/* True for a rule of triangles: a cell whose column and row have an odd sum is upside down. */
-static bool rule_has_triangles(const char *rule)
+bool life_job_has_triangles(const struct life_job *job)
 {
-    return toupper((unsigned char)*rule) == 'R' &&
+    const char *rule = job->rule;
+    return !job->transitions && toupper((unsigned char)*rule) == 'R' &&
            toupper((unsigned char)rule[strlen(rule) - 1]) == 'L';
 }
 
@@ -52,7 +52,7 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
     } else {
         *x = width / 2 - (long long)(p->width / 2); /* as in Golly */
         *y = height / 2 - (long long)(p->height / 2);
-        if (!job->size_of_rule && !job->transitions && rule_has_triangles(job->rule))
+        if (!job->size_of_rule && life_job_has_triangles(job))
             *x -= (*x + *y + (p->placed ? p->x + p->y : 0)) & 1;
     }
 }

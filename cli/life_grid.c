@@ -146,7 +146,7 @@ static int take_pattern_rule(struct life_job *job)
     return take_grid_rule(job, text, job->input);
 }
 
-/* Check that the pattern lies inside the grid; a torus has no outside. */
+/* Check that the pattern lies inside the grid; on a torus it may cross the edges. */
 static int check_position(const struct life_job *job)
 {
     const struct life_pattern *p = &job->pattern;
@@ -193,8 +193,8 @@ static long long clamp_cell(long long x, size_t side)
     return x < 0 ? 0 : x > (long long)side ? (long long)side : x;
 }
 
-/* Leave out cells that do not fit into the grid that the file or --rule names, as Golly does. On a
- * torus a smaller pattern may cross the edges. */
+/* Leave out cells outside the grid that the file or --rule names, as Golly does, also on a torus.
+ * --at may place a pattern across the edges of a torus. */
 static void clip_pattern(struct life_job *job)
 {
     struct life_pattern *p = &job->pattern, inside = *p;
@@ -210,9 +210,7 @@ static void clip_pattern(struct life_job *job)
     inside.top = (size_t)(top - y);
     inside.columns = (size_t)(right - left);
     inside.rows = (size_t)(bottom - top);
-    const bool fits = p->columns <= job->size.width && p->rows <= job->size.height;
-    if ((inside.columns == p->columns && inside.rows == p->rows) ||
-        (fits && job->bounds == LIFE_TORUS))
+    if (inside.columns == p->columns && inside.rows == p->rows)
         return;
     const uint64_t before = count_live(p);
     copy_box(p, &inside);

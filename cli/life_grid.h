@@ -23,8 +23,10 @@ bool life_job_has_engine(const struct life_job *job, enum life_engine engine);
 life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 
-/* life_edge.c: position of the pattern's cell 0,0. */
+/* life_edge.c: position of the pattern's cell 0,0. has_triangles: true if the cells are triangles:
+ * one whose column and row in the file have an odd sum is upside down. */
 void life_job_corner(const struct life_job *job, long long *x, long long *y);
+bool life_job_has_triangles(const struct life_job *job);
 
 /* Detect the first contact of a pattern with an edge. open: start; look: check if due, and warn;
  * batch: limit n generations to the next check; end: print a deferred warning. */

@@ -18,6 +18,7 @@
 #include "core/clock.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stdcl/world.h>
@@ -62,8 +63,26 @@ int life_output_plan(struct life_job *job)
     return cli_outputs_prepare(&job->outputs);
 }
 
+/* Check that every frame shows another generation; a film has fewer by default in short runs. */
+static int check_frames(struct life_job *job)
+{
+    struct cli_outputs *o = &job->outputs;
+    const uint64_t last = job->generations;
+    if (o->frames <= 1 || o->frames - 1 <= last)
+        return CLI_DONE;
+    if (!o->default_frames)
+        return cli_wrong("--frames: %zu pictures need at least %zu generations, but the run has "
+                         "%" PRIu64 "; give --frames %" PRIu64 " or fewer",
+                         o->frames, o->frames - 1, last, last + 1);
+    o->frames = (size_t)last + 1;
+    return CLI_DONE;
+}
+
 int life_output_open(struct life_job *job)
 {
+    const int status = check_frames(job);
+    if (status != CLI_DONE)
+        return status;
     for (size_t i = 0; i < job->outputs.n && cli_ranks_first(); i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
             csv_open(&job->table, job->outputs.item[i].file, 2, columns) < 0)

@@ -75,9 +75,11 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     fprintf(fp, "%-14s%zu x %zu cells, %s, %s", "grid", job->size.width, job->size.height,
             life_job_bounds(job), job->rule);
     if (job->input)
-        fprintf(fp, ", from %s\n", job->input);
-    else
-        fprintf(fp, ", soup with seed %llu\n", (unsigned long long)job->seed);
+        fprintf(fp, ", from %s", job->input);
+    if (job->soup)
+        fprintf(fp, "%s soup with seed %llu", job->input ? " over a" : ",",
+                (unsigned long long)job->seed);
+    fputc('\n', fp);
     fprintf(fp, "%-14s%llu", "generations", (unsigned long long)life_job_done(job));
     if (job->started || job->epoch)
         fprintf(fp, ", from %s to %s", life_job_generation_text(job, job->started, from),

@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress.h"
+#include "life_grid.h"
 #include "life_plane.h"
 
 #include "core/clock.h"
@@ -66,19 +67,25 @@ life *life_start_make(struct life_job *job, enum life_engine engine)
     return plane;
 }
 
+/* Position by --at; else the file's; else centred, so that triangles keep the orientation that they
+ * have in the file. */
+static void plane_corner(const struct life_job *job, long long *x, long long *y)
+{
+    const struct life_pattern *p = &job->plane.p;
+    *x = job->at.given ? job->at.x : p->placed ? p->x : -(long long)(p->width / 2);
+    *y = job->at.given ? job->at.y : p->placed ? p->y : -(long long)(p->height / 2);
+    if (!job->at.given && !p->placed && life_job_has_triangles(job))
+        *x -= (*x + *y) & 1;
+}
+
 /* Put the cells in tiles, or in one rectangle if --rule has removed the file's grid. */
 static int put_pattern(const struct life_job *job, life *e)
 {
     const struct life_plane *plane = &job->plane;
     const struct life_pattern *pattern = &plane->p;
-    const struct life_place at = job->at;
-    const long long x = at.given          ? at.x
-                        : pattern->placed ? pattern->x
-                                          : -(long long)(pattern->width / 2),
-                    row = at.given          ? at.y
-                          : pattern->placed ? pattern->y
-                                            : -(long long)(pattern->height / 2),
-                    y = row - 1; /* in files the middle of the plane is 0,1 */
+    long long x, y;
+    plane_corner(job, &x, &y);
+    y--; /* in files the middle of the plane is 0,1 */
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];
@@ -107,6 +114,10 @@ int life_start_open(struct life_job *job)
     if (status != CLI_DONE)
         return status;
     job->engine_of_run = life_start_make(job, (enum life_engine)job->engine);
+    if (!job->engine_of_run && clerrno == ENOTSUP && job->identify)
+        return cli_wrong("identify uses the engine hashlife, which does not compute the rule %s; "
+                         "give a rule of the nearest neighbours without B0",
+                         job->rule);
     if (!job->engine_of_run)
         return clerrno == ENOTSUP ? cli_wrong("%s", cli_reason()) : cli_refused_call();
     if (life_start_fill(job, job->engine_of_run) < 0)

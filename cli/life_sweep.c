@@ -57,6 +57,26 @@ static void add_rule(struct sweep_run *s, const char *rule)
     s->given = ++s->n;
 }
 
+/* Rewrite a rule of a sweep in canonical form. Else print why not, with the file's line. */
+static int sweep_read_rule(const char *text, char rule[LIFE_RULE_TEXT], const char *name,
+                           unsigned long line)
+{
+    life_transitions *named = life_transitions_named(text);
+    const char *kind =
+        named ? "annotated (History, Super, Investigator) or a named automaton" : NULL;
+    life_transitions_free(named);
+    if (!kind && life_rule_normal(text, rule) < 0)
+        return cli_failed("%s: line %lu: %s", name, line, clerror());
+    if (!kind && *rule == 'R')
+        kind = "Larger than Life";
+    else if (!kind && strchr(rule, '|'))
+        kind = "of two rules that alternate";
+    return !kind ? CLI_DONE
+                 : cli_failed("%s: line %lu: '%.100s' is %s; a sweep has rules of the nearest "
+                              "neighbours and Generations",
+                              name, line, text, kind);
+}
+
 static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
 {
     char *line = NULL;
@@ -74,9 +94,8 @@ static int read_rule_lines(struct sweep_run *s, FILE *fp, const char *name)
         const char *text = line + strspn(line, " \t");
         if (!*text || *text == '#')
             continue;
-        if (life_rule_normal(text, rule) < 0)
-            status = cli_failed("%s: line %lu: %s", name, number, clerror());
-        else
+        status = sweep_read_rule(text, rule, name, number);
+        if (status == CLI_DONE)
             add_rule(s, rule);
     }
     free(line);

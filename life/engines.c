@@ -121,12 +121,12 @@ static int engine_refuse(const struct life_engine_row *row, enum absent absent,
                            "engine %s cannot compute%s",
                            rule->text, name, instead);
     case RANKS:
-        return clerror_set(ENOTSUP,
-                           "life: with %s%s%s on %s the engine %s is for one rank; several ranks "
-                           "divide tori and planes of the engine packed, under rules of two states "
-                           "that look at nearest neighbours: start one process",
-                           rule->text, *rule->row->kind ? ", which is " : "", rule->row->kind,
-                           bounds_names[bounds], name);
+        return clerror_set(
+            ENOTSUP,
+            "life: the engine %s runs the rule %s (%s) on a single rank; several ranks divide tori "
+            "and planes of the engine packed, under rules of two states that look at nearest "
+            "neighbours: start one process",
+            name, rule->text, *rule->row->kind ? rule->row->kind : bounds_names[bounds]);
     default:
         return clerror_set(
             ENOTSUP, "life: the rule %s is %s, which the engine %s does not compute%s", rule->text,

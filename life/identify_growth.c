@@ -268,34 +268,63 @@ static int has_more_groups(const struct identify_cells *then, const struct ident
     return more;
 }
 
-/* Advance by multiples of the population's period until the engine has recurred, and set kind,
- * period, growth, displacement and objects of *id. Without an engine the period is the
+/* An engine that recurs after a multiple of the population's period, and its cells then. */
+struct growth_found {
+    struct growth_engine engine;
+    uint64_t multiple; /* 0: none */
+    struct growth_cells now;
+};
+
+/* Advance by multiples of the population's period until a standing engine has recurred, else take
+ * the first moving one. A gun may have a multiple of the population's period, and between two of
+ * its phases its ships look like a moving engine. The engine of a rake or puffer never recurs where
+ * it was. */
+static int find_recurrence(life *lf, const struct growth_cells *then, uint64_t period,
+                           struct identify_namer *namer, struct growth_found *found)
+{
+    for (uint64_t m = 1; m <= MOST_MULTIPLE; m++) {
+        struct growth_found next = {.multiple = m};
+        int status = life_step(lf, period) < 0 ? -1 : growth_cells_take(lf, &next.now);
+        if (status == 0)
+            status = engine_is_found(then, &next.now, m * period, namer, &next.engine);
+        const bool standing = status == 1 && !next.engine.moving;
+        if (standing || (status >= 0 && !found->engine.moving)) {
+            next.multiple = status ? m : 0;
+            growth_cells_free(&found->now);
+            *found = next;
+        } else {
+            growth_cells_free(&next.now);
+        }
+        if (status < 0 || standing)
+            return status < 0 ? -1 : 0;
+    }
+    return 0;
+}
+
+/* Set kind, period, growth, displacement and objects of *id. Without an engine the period is the
  * population's. */
 static int find_engine(life *lf, uint64_t period, double mean, struct identify_namer *namer,
                        struct life_identity *id)
 {
-    struct growth_cells then = {.cells = {.n = 0}}, now = {.cells = {.n = 0}};
-    struct growth_engine e = {.period = 0};
-    int found = 0, status = growth_cells_take(lf, &then);
-    id->period = period;
-    for (uint64_t m = 1; m <= MOST_MULTIPLE && status == 0 && !found; m++) {
-        growth_cells_free(&now);
-        status = life_step(lf, period) < 0 ? -1 : growth_cells_take(lf, &now);
-        found = status == 0 ? engine_is_found(&then, &now, m * period, namer, &e) : 0;
-        status = found < 0 ? -1 : status;
-        id->period = found ? m * period : id->period;
+    struct growth_cells then = {.cells = {.n = 0}};
+    struct growth_found found = {.multiple = 0};
+    int status = growth_cells_take(lf, &then);
+    if (status == 0)
+        status = find_recurrence(lf, &then, period, namer, &found);
+    const struct growth_engine *e = &found.engine;
+    const uint64_t multiple = found.multiple ? found.multiple : 1;
+    id->period = multiple * period;
+    id->growth = (uint64_t)llround(mean * (double)multiple);
+    if (found.multiple && e->moving) {
+        id->dx = e->dx;
+        id->dy = e->dy;
     }
-    if (found && e.moving) {
-        id->dx = e.dx;
-        id->dy = e.dy;
-    }
-    if (status == 0 && found && namer && count_emitted(&then, &now, namer))
+    if (status == 0 && found.multiple && namer && count_emitted(&then, &found.now, namer))
         status = identify_namer_list(namer, id);
-    id->growth = (uint64_t)llround(mean * (double)(id->period / period));
-    const int groups = status < 0 ? -1 : has_more_groups(&then.cells, &now.cells);
-    id->kind = found && !e.moving ? LIFE_GUN : groups ? LIFE_RAKE : LIFE_UNSETTLED;
+    const int groups = status < 0 ? -1 : has_more_groups(&then.cells, &found.now.cells);
+    id->kind = found.multiple && !e->moving ? LIFE_GUN : groups ? LIFE_RAKE : LIFE_UNSETTLED;
     growth_cells_free(&then);
-    growth_cells_free(&now);
+    growth_cells_free(&found.now);
     return groups < 0 ? -1 : 0;
 }
 
@@ -341,6 +370,15 @@ static int leaves_debris(life *lf, uint64_t period)
     return after > before;
 }
 
+/* True if an emitted object stays where it is. */
+static bool emits_stationary(const struct life_identity *id)
+{
+    for (size_t i = 0; i < id->objects; i++)
+        if (!id->object[i].dx && !id->object[i].dy)
+            return true;
+    return false;
+}
+
 /* Name the growth. */
 static int name_growth(life *lf, uint64_t period, double mean, struct life_identity *id)
 {
@@ -350,7 +388,7 @@ static int name_growth(life *lf, uint64_t period, double mean, struct life_ident
     const int status = find_engine(lf, period, mean, namer, id);
     identify_namer_close(namer);
     const int debris = status < 0 ? -1 : leaves_debris(lf, id->period);
-    if (debris == 1)
+    if (debris == 1 || emits_stationary(id))
         id->kind = LIFE_PUFFER;
     return debris < 0 ? -1 : 1;
 }

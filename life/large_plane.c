@@ -109,6 +109,11 @@ static int plane_move(struct large_plane *p, struct plane_box b)
         return clerror_set(ERANGE, "life: live cells are more than 2^61 from the middle of the "
                                    "plane");
     const double bytes = large_field_bytes(f, (size_t)width, (size_t)height);
+    if (bytes > p->memory && b.left == b.right)
+        return clerror_set(ENOMEM,
+                           "life: under Larger than Life an empty plane needs %.4g MB, and the "
+                           "limit is %.4g MB",
+                           bytes / 1e6, p->memory / 1e6);
     if (bytes > p->memory)
         return clerror_set(ENOMEM,
                            "life: under Larger than Life a plane has memory for the rectangle "
@@ -120,7 +125,8 @@ static int plane_move(struct large_plane *p, struct plane_box b)
     next.reached = NULL;
     next.work = NULL;
     next.works = 0;
-    next.parity = (unsigned)(b.left - across + b.top - down) & 1;
+    /* row y here is row y + 1 of a file, where triangles at even sums have their edge above */
+    next.parity = (unsigned)(b.left - across + b.top - down + 1) & 1;
     if (large_field_allocate(&next, (size_t)width, (size_t)height, false) < 0) {
         large_field_free_cells(&next);
         free(next.work);

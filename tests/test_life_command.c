@@ -190,6 +190,14 @@ static void life_command_writes_outputs(void **state)
         lines += csv[i] == '\n';
     free(csv);
     assert_int_equal(lines, 52); /* names, generations 0 to 50 */
+    expect_life_refused(2, "10 pictures need at least 9 generations, but the run has 4",
+                        "glider -n 4 -q -o f.png --frames 10");
+    expect_life_refused(2, "give --frames 5 or fewer", "--size 64 -n 4 -q -o f.png --frames 10");
+    if (system("command -v ffmpeg >/dev/null 2>&1") == 0) { /* a film has each generation once */
+        succeeds("--size 64 -n 4 -q -o g.gif -o g.png");
+        assert_int_equal(access(in_folder("g-0005.png"), R_OK), 0);
+        assert_int_not_equal(access(in_folder("g-0006.png"), R_OK), 0);
+    }
     succeeds("--size 64 -n 20 -q -o f.png --frames 3");
     assert_int_equal(access(in_folder("f-0003.png"), R_OK), 0);
     assert_int_not_equal(access(in_folder("f-0004.png"), R_OK), 0);
@@ -612,6 +620,41 @@ static void life_command_larger_than_life_as_golly(void **unused)
         }
 }
 
+/* Triangles on planes and grids at even and odd positions, populations by bgolly 5. */
+static void life_command_turns_triangles_as_golly(void **unused)
+{
+    static const char cells[] = "3o$bo$2bobo$3o3b2o$4bobobo$b3o3bo$2b2o2b2o$o3b3o$bobo2bo";
+    static const struct {
+        const char *header, *rule;
+        int population; /* after 3 generations */
+    } known[] = {
+        {"", "R1,C0,S4-7,B3-5,NL", 89},
+        {"#CXRLE Pos=0,0\n", "R1,C0,S4-7,B3-5,NL", 89},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-7,B3-5,NL", 66},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-7,B3-5,NL:T42,40", 89},
+        {"", "R2,C0,S3-6,B4-5,N@06E5C0L", 25},
+        {"#CXRLE Pos=0,0\n", "R2,C0,S3-6,B4-5,N@06E5C0L", 25},
+        {"#CXRLE Pos=7,-10\n", "R2,C0,S3-6,B4-5,N@06E5C0L", 38},
+        {"#CXRLE Pos=7,-10\n", "R2,C0,S3-6,B4-5,N@06E5C0L:T42,40", 25},
+        {"", "R1,C0,S4-9,B5-8,NW1234f1323L", 35},
+        {"#CXRLE Pos=0,0\n", "R1,C0,S4-9,B5-8,NW1234f1323L", 35},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-9,B5-8,NW1234f1323L", 26},
+        {"#CXRLE Pos=7,-10\n", "R1,C0,S4-9,B5-8,NW1234f1323L:T42,40", 35},
+    };
+    char text[300];
+    (void)unused;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        snprintf(text, sizeof text, "%sx = 9, y = 9, rule = %s\n%s!\n", known[i].header,
+                 known[i].rule, cells);
+        put_text(in_folder("triangles.rle"), text);
+        json_t *r = life_report("triangles.rle -n 3");
+        if (life_number(r, "population") != known[i].population)
+            fail_msg("%s%s: a population of %lld, not %d", known[i].header, known[i].rule,
+                     (long long)life_number(r, "population"), known[i].population);
+        json_decref(r);
+    }
+}
+
 /* A pattern is identified by name or file; other operands and options are refused. */
 static void life_command_identifies_pattern(void **unused)
 {
@@ -658,8 +701,17 @@ static void life_command_sweeps_rules(void **unused)
     put_text(in_folder("wrong.txt"), "B3/S23\nB3/Q\n");
     expect_life_refused(1, "wrong.txt: line 2: 'B3/Q'", "sweep wrong.txt");
     put_text(in_folder("family.txt"), "B3/S23\nR2,C0,M1,S2..3,B3..3,NM\n");
-    expect_life_refused(1, "rule 1, 'R2,C0,M1,S2..3,B3..3,NM', is Larger than Life",
+    expect_life_refused(1, "family.txt: line 2: 'R2,C0,M1,S2..3,B3..3,NM' is Larger than Life",
                         "sweep family.txt");
+    put_text(in_folder("family.txt"), "# two rules\nB3/S23|B36/S23\n");
+    expect_life_refused(1, "family.txt: line 2: 'B3/S23|B36/S23' is of two rules that alternate",
+                        "sweep family.txt");
+    put_text(in_folder("family.txt"), "B3/S23\nLifeHistory\n");
+    expect_life_refused(1, "family.txt: line 2: 'LifeHistory' is annotated", "sweep family.txt");
+    expect_life_refused(2, "identify uses the engine hashlife, which does not compute the rule R2",
+                        "identify --rule R2,C0,M0,S2..3,B3..3,NM glider");
+    expect_life_refused(1, "an empty plane needs",
+                        "glider --rule R2,C0,M0,S2..3,B3..3,NM --memory 1");
     put_text(in_folder("mixed.txt"), "B2-a/S12\nB3/S23\n345/2/4\n");
     succeeds("sweep mixed.txt --soups 1 -n 40 --csv mixed.csv");
     load_life_file("mixed.csv", table, sizeof table);
@@ -1149,6 +1201,46 @@ static void life_command_reads_rules_as_golly(void **unused)
     load_life_file("inside.rle", text, sizeof text);
     assert_non_null(strstr(text, "2$5o!")); /* as bgolly has it */
     expect_life_refused(2, "give a larger --size", "clipped.rle --rule B3/S23 --size 5");
+    succeeds("clipped.rle --soup --seed 7 -n 0"); /* over which the pattern is put */
+    assert_non_null(strstr(out, "from clipped.rle over a soup with seed 7\n"));
+}
+
+/* Positions partly and wholly outside a torus: the cells inside remain. After a generation
+ * bgolly has these populations in the rules that it knows. */
+static void life_command_leaves_out_cells_beyond_torus(void **unused)
+{
+    static const struct {
+        const char *text, *warning;
+        int population[2]; /* of generations 0 and 1 */
+    } cut[] = {
+        {"#CXRLE Pos=0,0\nx = 26, y = 10, rule = B3/S23:T42,42\n8$21b2o$21b2o!\n",
+         "4 of its 4 live cells lie outside the grid of 42 x 42",
+         {0, 0}},
+        {"#CXRLE Pos=100,100\nx = 3, y = 1, rule = B3/S23:T10,10\n3o!\n", "3 of its 3", {0, 0}},
+        {"#CXRLE Pos=4,4\nx = 2, y = 2, rule = B3/S23:T10,10\n2o$2o!\n", "3 of its 4", {1, 0}},
+        {"#CXRLE Pos=4,4\nx = 2, y = 2, rule = 345/2/4:T10,10\nAB$CA!\n", "3 of its 4", {1, 1}},
+        {"#CXRLE Pos=4,0\nx = 2, y = 2, rule = R2,C0,S2,B3,NM:T10,10\n2o$2o!\n",
+         "2 of its 4",
+         {2, 0}},
+        {"#CXRLE Pos=4,0\nx = 2, y = 2, rule = B3/S23|B36/S23:T10,10\n2o$2o!\n",
+         "2 of its 4",
+         {2, 0}},
+        {"#CXRLE Pos=4,-5\nx = 2, y = 1, rule = W110:T10,10\n2o!\n", "1 of its 2", {1, 3}},
+    };
+    char options[80];
+    (void)unused;
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+        for (int g = 0; g < 2; g++) {
+            put_text(in_folder("beyond.rle"), cut[i].text);
+            snprintf(options, sizeof options, "beyond.rle -n %d", g);
+            json_t *r = life_report(options);
+            assert_non_null(strstr(err, cut[i].warning));
+            assert_int_equal(life_number(r, "population"), cut[i].population[g]);
+            json_decref(r);
+        }
+    json_t *r = life_report("beyond.rle -n 0 --at 9,0");
+    assert_int_equal(life_number(r, "population"), 2);
+    json_decref(r);
 }
 
 /* ---- Rules with history. --------------------------------------------------------------------- */
@@ -1528,6 +1620,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_race_ignores_busy_machine),
         cmocka_unit_test(life_command_gives_population_of_tutorial),
         cmocka_unit_test(life_command_larger_than_life_as_golly),
+        cmocka_unit_test(life_command_turns_triangles_as_golly),
         cmocka_unit_test(life_command_identifies_pattern),
         cmocka_unit_test(life_command_sweeps_rules),
         cmocka_unit_test(life_command_warns_at_edges),
@@ -1552,6 +1645,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_alternates_rules),
         cmocka_unit_test(life_command_continues_inverted_cells),
         cmocka_unit_test(life_command_reads_rules_as_golly),
+        cmocka_unit_test(life_command_leaves_out_cells_beyond_torus),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),
         cmocka_unit_test(life_command_finds_patterns_by_name),

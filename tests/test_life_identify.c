@@ -155,6 +155,21 @@ static void identify_knows_what_is_emitted(void **unused)
     expect_emitter(identify_plane("B3/S23", gun), LIFE_GUN, 30, 5, 0, 0, "xq4_153", 1);
     expect_emitter(identify_plane("B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!"),
                    LIFE_PUFFER, 288, 32, 24, 24, "xs4_33", 8);
+    /* D. Collazo's puffer of oscillators, none of whose cells is always alive */
+    expect_emitter(identify_plane("B3-ej6e/S234i",
+                                  "x = 15, y = 40\n9b3o$9bobo$11b2o21$13b2o$11bobo$"
+                                  "11b3o12$2b2o$obo$3o!"),
+                   LIFE_PUFFER, 360, 57, 80, 0, "xp80_759", 5);
+}
+
+/* D. Collazo's rotating gun with 14 barrels: all cells near it are equal after 1016 generations.
+ * After 508 the ships at a side of the box look like an engine that moves. */
+static void identify_prefers_standing_engine(void **unused)
+{
+    (void)unused;
+    expect_identity(
+        identify_plane("B2-ac3ai/S1c2-n3-aky4a", "x = 4, y = 6\n3o$ob2o$ob2o$2bo$3bo$2b2o!"),
+        LIFE_GUN, 1016, 325);
 }
 
 /* A cell moves to the right every other generation and leaves a cell, above and below which there
@@ -489,6 +504,7 @@ int main(void)
         cmocka_unit_test(identify_looks_ahead_of_growth),
         cmocka_unit_test(identify_knows_rake_in_large_box),
         cmocka_unit_test(identify_knows_what_is_emitted),
+        cmocka_unit_test(identify_prefers_standing_engine),
         cmocka_unit_test(identify_knows_growth_that_depends_on_phase),
         cmocka_unit_test(identify_looks_ahead_of_quadratic_growth),
         cmocka_unit_test(identify_has_period_of_cells),

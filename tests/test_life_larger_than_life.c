@@ -626,8 +626,10 @@ static void ltl_planes_match_reference(void **unused)
                 (unsigned char)(life_mix(k + i) % 5 ? life_mix(k + i) >> 9 & 1
                                                     : (life_mix(k + i) >> 9) % family.states);
         life *lf = ltl_plane(compared[i]);
-        /* with an even sum, so that triangles have the same edges above */
-        const long long y = corner[i % 3][1], x = corner[i % 3][0] + ((corner[i % 3][0] + y) & 1);
+        /* with an even sum in files, whose row is y + 1, so that the same triangles have an edge
+         * above */
+        const long long y = corner[i % 3][1],
+                        x = corner[i % 3][0] + ((corner[i % 3][0] + y + 1) & 1);
         const struct ltl_rectangle at = {cells, x, y, side, side, 0};
         works(life_put_states(lf, at.x, at.y, side, side, cells));
         works(life_set_generation(lf, 3));

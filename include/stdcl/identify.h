@@ -34,7 +34,7 @@ enum life_kind {
      * cells that recur and whose number does not grow. */
     LIFE_GUN,    /* the engine stays; all that leaves it moves on */
     LIFE_RAKE,   /* the engine moves, and all that leaves it moves on */
-    LIFE_PUFFER, /* leaves cells that stay */
+    LIFE_PUFFER, /* leaves cells or oscillators that stay */
     /* When the time doubles, the growth is 3.5 to 4.5 times the previous one twice in succession,
      * up to generation 2^28. Or there are 2^17 cells or more, at least eight times as many as in
      * the beginning, and the growth in the third and in the last quarter of the time is 1.1 to 4

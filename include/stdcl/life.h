@@ -70,6 +70,8 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  *   one-dimensional     W110: S. Wolfram's rules with even numbers
  *   triangular          B45/S456L: 12 neighbours, with counts x, y, z for 10 to 12; or LE, LV,
  *                       LI, LO, LB, LR (LifeViewer); canonical as Larger than Life
+ *                       The edge of a cell is above if column + row is even, on an unbounded plane
+ *                       if it is odd: row y there is row y + 1 of a file
  *   table               MAP and 512 bits in base 64, as in Golly; or 128 bits for the hexagon, 32
  *                       for four neighbours
  *   Generations         345/2/4, B2/S345/C4 or MAP.../4: survival, birth and 3 to 256 states. A
