@@ -543,7 +543,7 @@ int life_census_run_job(struct life_job *job)
 {
     struct census s = {.job = job};
     int status = plan_census(job);
-    status = status == CLI_DONE ? life_job_on_devices(job, count_and_report, &s) : status;
+    status = status == CLI_DONE ? life_job_on_devices(job, true, count_and_report, &s) : status;
     cli_ranks_fail(status);
     life_census_free(s.engine);
     free(s.list);

@@ -7,9 +7,9 @@
 #include "interrupt.h"
 #include "life_run.h"
 
-int life_job_on_devices(struct life_job *job, int (*work)(void *arg), void *arg)
+int life_job_on_devices(struct life_job *job, bool needed, int (*work)(void *arg), void *arg)
 {
-    int status = cli_devices_open(&job->common.device, &job->context);
+    int status = needed ? cli_devices_open(&job->common.device, &job->context) : CLI_DONE;
     if (status != CLI_DONE)
         return status;
     if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)

@@ -20,9 +20,9 @@
 int life_job_work(struct life_job *job);
 int life_job_close(struct life_job *job, int status);
 
-/* life_devices.c: open the devices, do the work of a census or a sweep, which writes its tables and
- * its report, and print the profile. */
-int life_job_on_devices(struct life_job *job, int (*work)(void *arg), void *arg);
+/* life_devices.c: open the devices if `needed`, do the work of a census or a sweep, which writes
+ * its tables and its report, and print the profile. */
+int life_job_on_devices(struct life_job *job, bool needed, int (*work)(void *arg), void *arg);
 
 /* life_choice.c. begin: choose the engine by the options (NULL: not options of `stdcl life`).
  * end: read the pattern and complete the choice. */

@@ -1,8 +1,8 @@
 /* life_sweep.c - `stdcl life sweep`: the fate of random soups under many rules.
  *
- * A file of rules has one a line, of any family of two states on the nearest neighbours or of
- * Generations; blank lines and lines that begin with # are skipped. Without a
- * file all 2^17 rules of the B/S family without B0 are swept.
+ * A file of rules has one rule a line: of two states on the nearest neighbours, or of Generations.
+ * Blank lines and lines that begin with # are skipped. Without a file, all 2^17 rules of the B/S
+ * family without B0 are swept.
  * SPDX-License-Identifier: MIT
  */
 #include "alloc.h"
@@ -275,11 +275,31 @@ int life_sweep_check(struct life_job *job)
     return status != CLI_DONE ? status : cli_check_output(job->csv);
 }
 
+/* True if a rule is of the B/S family: the host computes all others. */
+static bool sweep_needs_device(const struct sweep_run *s)
+{
+    struct life_rule counts;
+    for (size_t i = 0; i < s->n; i++)
+        if (life_rule_parse(s->rule[i], &counts) == 0)
+            return true;
+    return false;
+}
+
+static int sweep_work(struct sweep_run *s)
+{
+    const struct cli_common *common = &s->job->common;
+    const bool needed = sweep_needs_device(s);
+    if (!needed && (common->device.n || common->profile.wanted || common->trace))
+        cli_warn("--device, --profile and --trace apply only to rules of the B/S family; the host "
+                 "computes all rules of this sweep");
+    return life_job_on_devices(s->job, needed, sweep_and_report, s);
+}
+
 int life_sweep_job(struct life_job *job)
 {
     struct sweep_run s = {.job = job};
     int status = read_rules(&s);
-    status = status == CLI_DONE ? life_job_on_devices(job, sweep_and_report, &s) : status;
+    status = status == CLI_DONE ? sweep_work(&s) : status;
     for (size_t i = 0; i < s.given; i++)
         free(s.rule[i]);
     free(s.rule);

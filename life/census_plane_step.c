@@ -2,9 +2,9 @@
  *
  * Runs of dirty tiles are gathered into a batch of rows, each run with four rows of its neighbours
  * above and below, and each word with four cells of the strips to the west and the east. The batch
- * advances as a whole, one generation after another. Wrong cells enter each run from
- * its ends, a cell a generation, and reach no tile within a step. The tiles are then compared with
- * their previous cells, and stored.
+ * advances as a whole, one generation after another. Wrong cells enter each run from its ends, a
+ * cell a generation, and reach no tile within a step. The tiles are then compared with their
+ * previous cells, and stored.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census_plane.h"
@@ -178,8 +178,8 @@ static void add_dirty(struct census_plane *p, int strip, int first, uint64_t til
     p->busy[strip / 64] |= (uint64_t)1 << strip % 64;
 }
 
-/* Whether a tile has changed cells, in its upper and lower rows, near its western and its eastern
- * end. */
+/* Places of a tile's changed cells: anywhere, in its upper or lower four rows, in its four western
+ * or eastern columns. */
 struct tile_changes {
     bool any, above, below, west, east;
 };
@@ -215,8 +215,9 @@ static inline struct tile_changes find_changes(tile_in_memory d)
 }
 #endif
 
-/* Store a run's tiles, and make dirty what its changed cells reach. A branch on
- * a changed tile is often mispredicted: with AVX2 there is none; without it, masks take longer. */
+/* Store a run's tiles, and make dirty what its changed cells reach. A branch on a changed tile is
+ * often mispredicted, so the code for AVX2 has none. Without AVX2 the masks cost more than the
+ * branch. */
 static void batch_scatter(struct census_plane *p, const uint32_t *batch,
                           const struct plane_run *run)
 {

@@ -1,11 +1,11 @@
 /* circuit.c - turns a table of the 512 blocks of nine cells into a circuit of three-input logic
  * operations.
  *
- * The table is split by six cells in sequence, and the remaining function of three
- * cells is one operation. Equal subfunctions are computed once, including complements, since truth
- * tables absorb them. The number of operations depends on the order of the cells, and many orders
- * are tried. (R. E. Bryant, "Graph-based algorithms for Boolean function manipulation", IEEE
- * Transactions on Computers C-35 (1986) 677-691.)
+ * The table is split by six cells in sequence, and the remaining function of three cells is one
+ * operation. Equal subfunctions are computed once, including complements, since truth tables absorb
+ * them. The number of operations depends on the order of the cells, and many orders are tried.
+ * (R. E. Bryant, "Graph-based algorithms for Boolean function manipulation", IEEE Transactions on
+ * Computers C-35 (1986) 677-691.)
  * SPDX-License-Identifier: MIT
  */
 #include "life/circuit.h"

@@ -36,7 +36,9 @@ struct device_grid {
     void *program[DEVICE_PROGRAMS], *extra; /* freed with the grid */
     int extra_flags;
     cl_kernel step, counter;
-    cl_kernel step_of[2]; /* of even and odd generations, if rules alternate; replaces `step` */
+    /* Kernels of even and odd generations, equal unless rules alternate; `step` is one of them.
+     * NULL: the engine sets `step` itself. */
+    cl_kernel step_of[2];
     char shape[120], explain[120];
 };
 

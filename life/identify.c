@@ -15,13 +15,10 @@
  */
 #include "life/identify.h"
 #include "core/handle.h"
-#include "life/census.h"
 #include "life/counting.h"
 #include "life/engine.h"
 #include "life/hash.h"
 #include "life/hash_map.h"
-
-#include "stdcl/identify.h"
 
 #include <errno.h>
 #include <stdio.h>

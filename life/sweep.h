@@ -26,19 +26,21 @@ struct sweep {
     unsigned soups;
     uint32_t generations;
     uint64_t *rows;   /* SWEEP_SIDE of each soup */
-    size_t universes; /* of all rules */
-    size_t ended;     /* of them */
+    size_t universes; /* number of universes of all rules */
+    size_t ended;     /* number of universes added to results */
 };
 
-/* Add a universe to its rule's result: cells that are not 0 and cells that change after
- * `generations`, and the period; 0: it does not recur. */
+/* Result of a universe: cells that are not 0 and cells that change after `generations`, and the
+ * period; 0: it does not recur. */
 struct sweep_universe {
     uint32_t population, changed, period;
 };
+
+/* Add a universe to its rule's result. */
 void sweep_add(struct sweep *s, size_t rule, const struct sweep_universe *u);
 
-/* Report progress, with some universes' worth of unfinished work. Return -1 with ECANCELED if the
- * caller cancels. */
+/* Report progress; `unfinished`: universes' worth of work done on universes not yet added. Return
+ * -1 with ECANCELED if the caller cancels. */
 int sweep_progress(struct sweep *s, double unfinished);
 
 /* Run n rules of the B/S family: number[i] is the rule's number, code[i] is birth | survival << 9.

@@ -206,7 +206,8 @@ static void run_part(struct sweep_threads *t, size_t part)
     atomic_fetch_add(&t->ended, 1);
 }
 
-/* A thread's work. The caller stays until the end, to report progress. */
+/* A thread's work. All threads stay until the end: none takes the part of the caller, which
+ * reports progress. */
 static void run_parts(void *threads, size_t thread)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
@@ -214,8 +215,7 @@ static void run_parts(void *threads, size_t thread)
     (void)thread;
     for (size_t part; !sweep_poll(t) && (part = atomic_fetch_add(&t->next, 1)) < t->parts;)
         run_part(t, part);
-    while (pthread_equal(t->caller, pthread_self()) && !sweep_poll(t) &&
-           atomic_load(&t->ended) < t->parts)
+    while (!sweep_poll(t) && atomic_load(&t->ended) < t->parts)
         nanosleep(&moment, NULL);
 }
 

@@ -719,6 +719,9 @@ static void life_command_sweeps_rules(void **unused)
     assert_non_null(isotropic);
     assert_non_null(isotropic = strstr(isotropic, "\nB3/S23,"));
     assert_non_null(strstr(isotropic, "\n345/2/4,"));
+    put_text(in_folder("host.txt"), "B2-a/S12\n345/2/4\n");
+    succeeds("sweep host.txt --soups 1 -n 40 --device nonesuch");
+    contains(out, "device        host");
     FILE *fp = fopen(in_folder("null.txt"), "w");
     assert_true(fp && fwrite("B3/S23\0B36/S23\n", 1, 15, fp) == 15 && fclose(fp) == 0);
     expect_life_refused(1, "null.txt: line 1: has a null byte", "sweep null.txt");

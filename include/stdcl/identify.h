@@ -60,14 +60,14 @@ struct life_identity {
     long long dx, dy;
     uint64_t growth; /* cells in a period, the mean of its phases */
     /* Of a period above 2^14, the next four are of 250 or more generations at equal distances; of
-     * growth with a period above 2^9, of 60 or more. */
+     * growth with a period above 2^9, of 57 or more. */
     uint64_t least, most; /* population during a period; else that of the last generation */
     double mean;          /* population, mean over a period */
     double heat;          /* cells that change, mean over a period */
     /* Symmetry of a phase, the most symmetric one: C1, C2, C4, D2+, D2x, D4+, D4x, D8, as Catagolue
      * names them without the parity of centres. */
     char symmetry[LIFE_SYMMETRY_TEXT];
-    /* apgcode of a still life, oscillator or spaceship of two states of up to 32 columns and rows;
+    /* apgcode of a still life, oscillator or spaceship of two states of up to 33 columns and rows;
      * else NULL. Owned. */
     const char *code;
     /* The separate objects of a settled pattern of two states, the most common first: code, period,
@@ -79,16 +79,17 @@ struct life_identity {
 };
 
 /* Identify the pattern on an unbounded plane of engine hashlife, and advance the plane by at most
- * about `limit` generations; 0: 100,000. Blocks. Periods of up to a fourth of the limit are found,
- * and periods of growth likewise, but none above 8,192. Time is proportional to the live
- * cells times the first 2^15 generations; after them HashLife jumps. Memory: populations, and some
- * copies of the cells. ECANCELED: the plane's progress callback cancelled; ENOTSUP: another
- * engine; ERANGE: more than 2^20 live cells at the beginning; ENOMEM. */
+ * about `limit` generations, or by up to 2^28 if its growth is quadratic; 0: 100,000. Blocks.
+ * Periods of up to a fourth of the limit are found, and periods of growth likewise, but none above
+ * 8,192. Time is proportional to the live cells times the first 2^15 generations; after them
+ * HashLife jumps. Memory: populations, and some copies of the cells. ECANCELED: the plane's
+ * progress callback cancelled; ENOTSUP: another engine; ERANGE: more than 2^20 live cells at the
+ * beginning; ENOMEM. */
 struct life_identity *life_identify(life *lf, uint64_t limit);
 
 /* Name the objects among the cells as they are now: a group of live cells within four columns and
  * rows of each other is an object if it recurs within 1,024 generations by itself, at its place in
- * a box of 224 cells, or elsewhere in one of 32. On a torus, B3/S23:T64,64 of a rectangle of this
+ * a box of 224 cells, or elsewhere in one of 33. On a torus, B3/S23:T64,64 of a rectangle of this
  * size, groups may lie across the edges; a group that surrounds the torus is no object. Sets
  * `object`, `objects` and the population; *others: groups that are no object. Time is proportional
  * to the groups, a millisecond or less for most. EINVAL: a rule without apgcodes: of more states,
