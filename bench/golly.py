@@ -5,8 +5,8 @@
 
 A run is a whole process: start, reading, generations, report. Both programs run alternately, and
 the table has medians of their processor time (user and system), the largest resident memory of one
-more run, by GNU time, and the population at the end. The result is an object of JSON on standard output, or
-in --output (bench/studies/cpu-life-golly.json).
+more run, by GNU time, and the population at the end. The result is an object of JSON on standard
+output, or in --output (bench/studies/cpu-life-golly.json).
 
 bgolly must be told its algorithm: the first of ALGORITHMS that accepts the file is taken, HashLife
 first for macrocell files. Files that one of the programs refuses or does not finish have no ratio,
@@ -124,7 +124,8 @@ def measure(file, programs, options):
 def summary(rows):
     """Figures over all files that both programs finished with equal populations."""
     differ = [r["file"] for r in rows if not r.get("equal", True)]
-    both = [r for r in rows if r.get("equal")]
+    both = [r for r in rows
+            if r.get("equal") and r["stdcl"]["bytes"] and r["bgolly"]["bytes"]]
     if not both:
         return {"files": len(rows), "compared": 0, "populations_that_differ": differ}
     mean = math.exp(statistics.fmean(math.log(r["ratio"]) for r in both))

@@ -246,8 +246,9 @@ static int check_life_kind(struct life_job *job, const struct cli_option *option
     static const char *const plane_options[] = {"memory", "threads", "step"};
     for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, plane_options[i]))
-            return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
+            return cli_wrong("%s applies only to --engine hashlife%s%s, but the engine is %s: %s",
                              cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
+                             i == 2 ? "" : ", or to Larger than Life without a grid",
                              life_engine_name((enum life_engine)job->engine), job->choice);
     return CLI_DONE;
 }
@@ -300,7 +301,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "memory limit of hashlife's tree, sparse's tiles or a plane of Larger than Life, such as 500M or 2G (default: half of the machine's memory)"),
         CLI_U64(
             0, "threads", "N", &job->threads, 1, 64,
-            "threads of hashlife, or of a plane of Larger than Life (default: one per processor)"),
+            "threads of hashlife, or of a plane of Larger than Life (default: one per processor, of Larger than Life at most 16)"),
         CLI_U64(
             0, "step", "N", &job->step, 1, UINT64_MAX,
             "unbounded planes: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),

@@ -185,8 +185,8 @@ static int choose_grid_for_rule(struct life_job *job)
     return choose_grid(job, "no engine has an unbounded plane under this rule");
 }
 
-/* Choose HashLife or sparse, or plain C for Larger than Life. Macrocell files, which are trees, and
- * --threads need HashLife. */
+/* Choose plain C under Larger than Life, else HashLife or sparse. Sparse has neither macrocell
+ * files nor --threads. */
 static void choose_plane(struct life_job *job)
 {
     if (!plane_has_rule(job, LIFE_HASHLIFE)) {
@@ -205,11 +205,11 @@ static void choose_plane(struct life_job *job)
             : "the pattern has no grid and runs on an unbounded plane";
 }
 
-/* Letter of the neighbourhood of a rule of Larger than Life; M, the square, if it has none. */
-static int rule_shape(const char *rule)
+/* True if a rule of Larger than Life has the square as its neighbourhood. */
+static bool rule_has_square(const char *rule)
 {
     const char *shape = strpbrk(rule, "Nn");
-    return shape ? toupper((unsigned char)shape[1]) : 'M';
+    return !shape || toupper((unsigned char)shape[1]) == 'M';
 }
 
 /* Nanoseconds of processor time for a cell and generation in plain C. */
@@ -221,7 +221,7 @@ static double host_ns(const struct life_job *job)
     if (range <= 1)
         return 2;
     const double bytes = range < 8 ? 1 : range < 128 ? 2 : 4; /* of a count */
-    return bytes * (rule_shape(job->rule) == 'M' ? 0.2 : 0.06 * (2 * range + 1));
+    return bytes * (rule_has_square(job->rule) ? 0.2 : 0.06 * (2 * range + 1));
 }
 
 /* Seconds of processor time of a small run. Opening a device takes longer, and compiling a kernel

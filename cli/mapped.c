@@ -25,8 +25,10 @@ static void page_is_lost(int signal_number, siginfo_t *info, void *context)
 {
     char *const at = info->si_addr;
     (void)context;
-    if (at < mapped || at >= mapped + mapped_size) { /* the access repeats, handled as before */
+    if (info->si_code <= 0 || at < mapped || at >= mapped + mapped_size) {
         sigaction(signal_number, &before, NULL);
+        if (info->si_code <= 0) /* sent by a process; otherwise the access repeats */
+            raise(signal_number);
         return;
     }
     outfile_unlink_all();

@@ -26,7 +26,8 @@ struct life_candidates {
 int life_candidates_open(struct life_candidates *c, const struct life_grid *grid);
 void life_candidates_close(struct life_candidates *c);
 
-/* Begin with cells that an empty grid would have become; NULL: all cells are candidates. */
+/* Take the nonzero cells as the last changes, as if the grid had been empty before. NULL: all cells
+ * are candidates. */
 void life_candidates_begin(struct life_candidates *c, const unsigned char *cells);
 
 /* Set c->row to the candidates of row y. Return their number. On topologies other than torus and

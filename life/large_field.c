@@ -308,7 +308,9 @@ static size_t stride_of(const struct large_field *f, size_t width)
 
 double large_field_bytes(const struct large_field *f, size_t width, size_t height)
 {
-    return (has_values(f) ? 4. : 2.) * (double)stride_of(f, width) * (double)height;
+    const double stride = (double)stride_of(f, width), sums = f->run ? 2. * (double)f->reach : 0;
+    return (has_values(f) ? 4 : 2) * stride * (double)height +
+           stride * f->count_bytes * (sums + LARGE_TERMS);
 }
 
 static void large_work_free(struct large_work *w)
@@ -428,6 +430,11 @@ void large_field_written(struct large_field *f, size_t y)
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
+static size_t large_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Rows first ... end - 1 as `parts` bands. */
 struct large_bands {
     struct large_field *f;
@@ -464,19 +471,50 @@ static void large_band(void *bands, size_t part)
 enum {
     BANDS_A_THREAD = 4,       /* so that one that waits for a processor has little left */
     LEAST_OF_BANDS = 1 << 19, /* cells; fewer take less than 0.1 ms */
-    LEAST_ROWS = 4            /* of a band, in heights of the neighbourhood, which it reads twice */
+    LEAST_HEIGHTS = 4,        /* of a band of squares, in heights of the neighbourhood */
+    LEAST_ROWS = 64           /* of a band of runs */
 };
+
+/* Weight of a cell in LARGE_CELLS_A_REPORT: with runs one for each 32, so that two reports are
+ * about 0.1 s apart. */
+static size_t large_cell_cost(const struct large_field *f)
+{
+    return f->run ? divide_up(f->runs + f->odd_runs + 1, 32) : 1;
+}
+
+/* Least rows of a band. Each band first sums the 2 reach rows above its own. This takes as long as
+ * computing reach / 2 rows of squares, or about 10 rows of runs. */
+static size_t least_of_band(const struct large_field *f)
+{
+    return f->run ? LEAST_ROWS : LEAST_HEIGHTS * (2 * f->reach + 1);
+}
+
+/* Number of threads for rows of `width` cells. */
+static size_t threads_for(struct large_field *f, size_t rows, size_t width)
+{
+    if (f->threads == 1 || rows < 2 * least_of_band(f) ||
+        rows * width < LEAST_OF_BANDS / large_cell_cost(f))
+        return 1;
+    if (!f->pool)
+        f->pool = thread_pool_create(f->threads ? f->threads : THREAD_POOL_MOST);
+    return f->pool ? f->pool->threads + 1 : 1;
+}
 
 /* Number of bands for rows of `width` cells. */
 static size_t number_of_bands(struct large_field *f, size_t rows, size_t width)
 {
-    const size_t most = rows / (LEAST_ROWS * (2 * f->reach + 1));
-    if (most < 2 || rows * width < LEAST_OF_BANDS || f->threads == 1)
-        return 1;
-    if (!f->pool)
-        f->pool = thread_pool_create(f->threads ? f->threads : THREAD_POOL_MOST);
-    const size_t wanted = f->pool ? (f->pool->threads + 1) * (f->run ? 1 : BANDS_A_THREAD) : 1;
-    return !f->pool || !f->pool->threads ? 1 : wanted < most ? wanted : most;
+    const size_t threads = threads_for(f, rows, width);
+    return threads == 1
+               ? 1
+               : large_smaller(threads * (f->run ? 1 : BANDS_A_THREAD), rows / least_of_band(f));
+}
+
+/* Rows between two reports: for each thread a band or more. */
+static size_t rows_of_report(struct large_field *f, size_t rows, size_t width)
+{
+    const size_t least = least_of_band(f),
+                 share = LARGE_CELLS_A_REPORT / large_cell_cost(f) / width + 1;
+    return threads_for(f, rows, width) * (share > least ? share : least);
 }
 
 static void large_rows_compute(struct large_field *f, size_t first, size_t end, size_t width)
@@ -530,7 +568,7 @@ static size_t widest_of(const struct large_field *f)
 size_t large_field_cells(const struct large_field *f)
 {
     const struct large_cells *g = &f->gen[f->now];
-    return widest_of(f) * (g->bottom - g->top + 2 * f->reach);
+    return widest_of(f) * (g->bottom - g->top + 2 * f->reach) * large_cell_cost(f);
 }
 
 static void large_decide(struct large_field *f, bool odd)
@@ -540,11 +578,6 @@ static void large_decide(struct large_field *f, bool odd)
     d->next_inverted = large_is_inverted(f->how, !odd);
     d->flip = d->inverted ? ~0u : 0;
     d->plus = d->inverted ? (unsigned)f->total + 1 : 0;
-}
-
-static size_t large_smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, double done),
@@ -560,7 +593,7 @@ int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, dou
     for (size_t i = first / LARGE_ROWS; i * LARGE_ROWS < end; i++)
         f->reached[i] = large_extent_reached(f, (long)(i * LARGE_ROWS),
                                              (long)large_smaller(f->height, (i + 1) * LARGE_ROWS));
-    const size_t width = widest_of(f), rows = LARGE_CELLS_A_REPORT / width + 1;
+    const size_t width = widest_of(f), rows = rows_of_report(f, end - first, width);
     for (size_t y = first; y < end; y += rows) {
         if (y > first && tell(arg, (double)(y - first) / (double)(end - first)) < 0) {
             find_rows(f, 0, f->height); /* the rows below still have an earlier generation */

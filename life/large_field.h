@@ -23,9 +23,9 @@
 
 enum {
     LARGE_BLOCK = 64,              /* cells */
-    LARGE_ROWS = 16,               /* that compute the same columns */
+    LARGE_ROWS = 16,               /* rows that share one range of columns to compute */
     LARGE_TERMS = 12,              /* summands of a window of up to 1,001 columns */
-    LARGE_CELLS_A_REPORT = 1 << 24 /* computed between two reports of progress */
+    LARGE_CELLS_A_REPORT = 1 << 24 /* of a thread, between two reports of progress */
 };
 
 /* Whole blocks of columns, first ... end - 1, that have all nonzero cells of a row; empty if
@@ -91,10 +91,11 @@ int large_field_allocate(struct large_field *f, size_t width, size_t height, boo
 void large_field_free_cells(struct large_field *f);
 void large_field_close(struct large_field *f);
 
-/* Bytes of a field. */
+/* Bytes of a field and of scratch memory for one thread. */
 double large_field_bytes(const struct large_field *f, size_t width, size_t height);
 
-/* Cells that the next generation computes, about. */
+/* Estimate the number of cells that the next generation computes. A cell with more than 32 runs
+ * counts once for each 32. */
 size_t large_field_cells(const struct large_field *f);
 
 /* States of a row of a generation. */
@@ -109,8 +110,9 @@ void large_field_clear(struct large_field *f);
 /* Update a row of the present generation after its states were written. */
 void large_field_written(struct large_field *f, size_t y);
 
-/* Compute the generation after one with an odd or even number. `tell` is called now and then with
- * the fraction done. If it returns -1, the present generation stays, and the result is -1. */
+/* Compute the generation after one with an odd or even number. Call `tell` with the
+ * fraction done after each LARGE_CELLS_A_REPORT cells of a thread, or after a band of rows if it
+ * has more cells. If `tell` returns -1, the present generation stays, and the result is -1. */
 int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, double done),
                      void *arg);
 

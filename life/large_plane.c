@@ -2,7 +2,8 @@
  * plain C (large_field.h) in a field around the nonzero cells, which moves and grows with them.
  *
  * Before each generation the field has room for the neighbourhood's reach around the nonzero cells.
- * A new field leaves room for several generations, and a fourth of its size more on each side.
+ * A new field leaves room for several generations, and a fourth of its size more on each side,
+ * unless memory is short. While cells move to a new field, both fields are in memory.
  * SPDX-License-Identifier: MIT
  */
 #include "life/cells.h"
@@ -13,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+__extension__ typedef __int128 plane_wide; /* coordinates in cells of squares of any zoom */
+
 struct large_plane {
     struct large_field field;
     long long x, y; /* of the field's cell 0,0 */
-    double memory;  /* most bytes of a field */
+    double memory;  /* limit of bytes, also while cells move */
 };
 
 /* Columns left ... right - 1 and rows top ... bottom - 1; empty if left = right. */
@@ -91,24 +94,33 @@ static void copy_rows(const struct large_field *from, struct large_field *to, lo
     }
 }
 
-/* Length with room on both sides, and the room. */
-static long long length_with_room(long long length, size_t reach, long long *room)
+/* Room on either side of a length. */
+static long long room_of_length(long long length, size_t reach)
 {
-    *room = length / 4 + 4 * (long long)reach + LARGE_BLOCK;
-    return length + 2 * *room;
+    return length / 4 + 4 * (long long)reach + LARGE_BLOCK;
+}
+
+/* Bytes of the present field and of a field around a box, both allocated while cells move. */
+static double bytes_of_move(const struct large_field *f, struct plane_box b, long long across,
+                            long long down)
+{
+    return large_field_bytes(f, (size_t)(b.right - b.left + 2 * across),
+                             (size_t)(b.bottom - b.top + 2 * down)) +
+           (f->gen[0].state ? large_field_bytes(f, f->width, f->height) : 0);
 }
 
 /* Replace the field by one around a box, which has all nonzero cells. */
 static int plane_move(struct large_plane *p, struct plane_box b)
 {
     struct large_field *f = &p->field, next = *f;
-    long long across, down;
-    const long long width = length_with_room(b.right - b.left, f->columns, &across),
-                    height = length_with_room(b.bottom - b.top, f->reach, &down);
+    long long across = room_of_length(b.right - b.left, f->columns),
+              down = room_of_length(b.bottom - b.top, f->reach);
     if (b.left < -FARTHEST || b.top < -FARTHEST || b.right > FARTHEST || b.bottom > FARTHEST)
         return clerror_set(ERANGE, "life: live cells are more than 2^61 from the middle of the "
                                    "plane");
-    const double bytes = large_field_bytes(f, (size_t)width, (size_t)height);
+    if (b.left < b.right && bytes_of_move(f, b, across, down) > p->memory)
+        across = down = 0;
+    const double bytes = bytes_of_move(f, b, across, down);
     if (bytes > p->memory && b.left == b.right)
         return clerror_set(ENOMEM,
                            "life: under Larger than Life an empty plane needs %.4g MB, and the "
@@ -127,7 +139,8 @@ static int plane_move(struct large_plane *p, struct plane_box b)
     next.works = 0;
     /* row y here is row y + 1 of a file, where triangles at even sums have their edge above */
     next.parity = (unsigned)(b.left - across + b.top - down + 1) & 1;
-    if (large_field_allocate(&next, (size_t)width, (size_t)height, false) < 0) {
+    if (large_field_allocate(&next, (size_t)(b.right - b.left + 2 * across),
+                             (size_t)(b.bottom - b.top + 2 * down), false) < 0) {
         large_field_free_cells(&next);
         free(next.work);
         return -1;
@@ -326,7 +339,7 @@ static int large_plane_step(life *lf, uint64_t generations)
 
 /* ---- Queries. -------------------------------------------------------------------------------- */
 
-/* Call `visit` for each run of equal nonzero states in a row; stop at a nonzero result. */
+/* Call `run` for each run of equal nonzero states in a row; stop at a nonzero result. */
 static int large_plane_runs(life *lf,
                             int (*run)(void *arg, long long x, long long y, uint64_t n,
                                        unsigned state),
@@ -375,7 +388,7 @@ static int large_plane_bounding_box(life *lf, struct life_box *box)
 
 /* Squares of 2^zoom cells a side, the first at x, y: counts of nonzero cells, or bits. */
 struct plane_squares {
-    long long x, y;
+    plane_wide x, y;
     size_t width, height;
     unsigned zoom;
     uint64_t *count;
@@ -383,10 +396,10 @@ struct plane_squares {
 };
 
 /* Index of the square that has a cell, `from` the first of n; n: none. */
-static size_t square_of(long long cell, long long from, unsigned zoom, size_t n)
+static size_t square_of(long long cell, plane_wide from, unsigned zoom, size_t n)
 {
-    const uint64_t i = ((uint64_t)cell - (uint64_t)from) >> zoom;
-    return cell < from || i >= n ? n : (size_t)i;
+    const plane_wide i = (cell - from) >> zoom;
+    return i < 0 || i >= (plane_wide)n ? n : (size_t)i;
 }
 
 static int add_squares(void *to, long long x, long long y, uint64_t n, unsigned state)
@@ -415,15 +428,15 @@ static int large_plane_density(life *lf, long long x, long long y, size_t width,
 static int large_plane_zoomed(life *lf, unsigned zoom, long long x, long long y,
                               struct life_cells *cells)
 {
-    const long long most = FARTHEST >> zoom;
-    struct plane_squares s = {
-        .width = cells->width, .height = cells->height, .zoom = zoom, .cells = cells};
+    const long long side = 1LL << zoom;
+    struct plane_squares s = {.x = (plane_wide)x * side,
+                              .y = (plane_wide)y * side,
+                              .width = cells->width,
+                              .height = cells->height,
+                              .zoom = zoom,
+                              .cells = cells};
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));
-    if (x < -most || y < -most || x > most || y > most)
-        return 0; /* no cell is that far */
-    s.x = x * (1LL << zoom);
-    s.y = y * (1LL << zoom);
     return large_plane_runs(lf, add_squares, &s);
 }
 

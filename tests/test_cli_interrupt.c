@@ -62,6 +62,9 @@ static const struct row rows[] = {
      " of 1000000000 generations"},
     {"life --size 6000 --soup=0.5 -n 1e9 --engine global --csv e.csv", 0.2, SIGTERM, "e.csv", false,
      false, false, " of 1000000000 generations"},
+    {"life --size 5000 --soup -n 1e9 --engine reference "
+     "--rule R500,C2,S100000-200000,B100000-150000,NN",
+     0.2, SIGINT, NULL, false, true, false, " of 1000000000 generations"},
     {"life -p xq4_153 --engine hashlife -n 1e9 --step 1 --csv e.csv", 0.2, SIGHUP, "e.csv", false,
      false, false, " of 1000000000 generations"},
     {"matmul -n 6000 --engine naive --repeat 1000000", 0.2, SIGINT, NULL, false, true, false,

@@ -123,8 +123,10 @@ static void terminal_progress_keeps_its_pieces(void **state)
     static const char *const words[] = {"gas", "-n", "5e7", "--fused", NULL}, erase[] = "\r\033[K";
     (void)state;
     expect_narrow(80, words);
+    expect_shown("/50000000 molecules");
     assert_null(strchr(shown, '#'));
     expect_narrow(120, words);
+    expect_shown("/50000000 molecules");
     for (char *line = shown, *next; (next = strstr(line, erase)); line = next + strlen(erase)) {
         *next = 0;
         char *speed = strstr(line, "molecules/s");

@@ -273,9 +273,13 @@ static void life_command_hashlife_runs_plane(void **state)
     expect_life_refused(2, "omit --size", "-p plane.rle --engine hashlife --size 100");
     expect_life_refused(2, "needs --pattern FILE", "--engine hashlife");
     expect_life_refused(
-        2, "applies only to --engine hashlife or sparse, but the engine is packed: --size",
+        2,
+        "applies only to --engine hashlife or sparse, or to Larger than Life without a grid, but "
+        "the engine is packed: --size",
         "-p plane.rle --memory 1G --size 100");
-    expect_life_refused(2, "applies only to --engine hashlife, but the engine is packed: --size",
+    expect_life_refused(2,
+                        "applies only to --engine hashlife, or to Larger than Life without a grid, "
+                        "but the engine is packed: --size",
                         "-p plane.rle --threads 2 --size 100");
     expect_life_refused(2, "omit --device", "-p plane.rle --engine hashlife --device cpu");
     expect_life_refused(2, "omit --profile", "-p plane.rle --engine hashlife --profile");

@@ -722,6 +722,32 @@ static void ltl_plane_takes_cells(void **unused)
     life_free(lf);
 }
 
+/* Squares as wide as 2^60 cells, on both sides of the origin. */
+static void ltl_planes_are_seen_from_afar(void **unused)
+{
+    static const long long at[][2] = {{0, 0}, {-1, 0}, {-1, -1}};
+    unsigned char one = 1;
+    struct life_cells far;
+    (void)unused;
+    life *lf =
+        life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED, .rule = "R2,C0,S9-14,B11-13"});
+    ready(lf);
+    for (size_t i = 0; i < 3; i++)
+        works(life_put_states(lf, at[i][0], at[i][1], 1, 1, &one));
+    works(life_cells_alloc(&far, 16, 16));
+    for (unsigned zoom = 0; zoom <= 60; zoom += 12) {
+        works(life_get_zoomed(lf, zoom, -8, -8, &far));
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(life_cells_at(&far, (size_t)(8 + at[i][0]), (size_t)(8 + at[i][1])),
+                             1);
+        assert_int_equal(life_cells_at(&far, 8, 7), 0);
+        works(life_get_zoomed(lf, zoom, 1LL << 62, 0, &far));
+        assert_int_equal(far.word[0], 0);
+    }
+    life_cells_free(&far);
+    life_free(lf);
+}
+
 static void ltl_planes_have_limits(void **unused)
 {
     unsigned char one = 1;
@@ -736,6 +762,10 @@ static void ltl_planes_have_limits(void **unused)
         .bounds = LIFE_UNBOUNDED, .rule = "R2,C0,S0-24,B1-24", .memory = 1 << 18});
     ready(lf);
     works(life_put_states(lf, 0, 0, 1, 1, &one));
+    for (size_t held = life_device_bytes(lf), bytes; life_step(lf, 1) == 0; held = bytes) {
+        bytes = life_device_bytes(lf);
+        assert_true(bytes == held || held + bytes <= 1 << 18); /* two fields at a move */
+    }
     fails(ENOMEM, life_step(lf, 1000));
     assert_int_equal(life_step(lf, 1000), -1);
     contains(clerror(), "the limit is 0.2621 MB");
@@ -835,6 +865,7 @@ int main(void)
         cmocka_unit_test(ltl_planes_match_reference),
         cmocka_unit_test(ltl_plane_follows_ship),
         cmocka_unit_test(ltl_plane_takes_cells),
+        cmocka_unit_test(ltl_planes_are_seen_from_afar),
         cmocka_unit_test(ltl_planes_have_limits),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),

@@ -639,9 +639,12 @@ static void forge(size_t offset, const void *value, size_t bytes, const char *fi
     free(image);
 }
 
-/* In a child process: read the last byte of a mapped file after it became empty, or of a mapping
- * that is not ours if `foreign`. Return the child's status, with its stderr in `err`. */
-static int read_mapped_after_cut(bool foreign)
+enum mapped_fault { MAPPED, FOREIGN, SENT };
+
+/* In a child process: read the last byte of a mapped file after it became empty, or of a FOREIGN
+ * mapping, which cli_map did not make; or SENT: send SIGBUS to itself. Return the child's status,
+ * with its stderr in `err`. */
+static int read_mapped_after_cut(enum mapped_fault fault)
 {
     enum { BYTES = 100000 };
     static const char zeros[BYTES];
@@ -652,11 +655,13 @@ static int read_mapped_after_cut(bool foreign)
         signal(SIGBUS, SIG_DFL); /* cmocka has a handler */
         const int fd = open(in_folder("cut.ckpt"), O_RDWR);
         char *bytes = cli_map(fd, BYTES, "--resume", "cut.ckpt");
-        if (foreign)
+        if (fault == FOREIGN)
             bytes = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
         if (!bytes || bytes == MAP_FAILED || bytes[BYTES - 1] || ftruncate(fd, 0) != 0 ||
             !freopen(in_folder("err"), "w", stderr))
             _exit(3);
+        if (fault == SENT)
+            _exit(raise(SIGBUS) ? 6 : 7);
         _exit(bytes[BYTES - 1] ? 4 : 5);
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
@@ -668,13 +673,15 @@ static void restart_names_checkpoint_that_is_truncated_meanwhile(void **unused)
 {
     (void)unused;
     cli_program = "stdcl nbody";
-    int status = read_mapped_after_cut(false);
+    int status = read_mapped_after_cut(MAPPED);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     assert_string_equal(err, "stdcl nbody: --resume: cut.ckpt was truncated by another program "
                              "while it was read, or its disk failed\n");
-    status = read_mapped_after_cut(true);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
-    assert_string_equal(err, "");
+    for (enum mapped_fault fault = FOREIGN; fault <= SENT; fault++) {
+        status = read_mapped_after_cut(fault);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+        assert_string_equal(err, "");
+    }
 }
 
 #define FIELD(name) offsetof(struct checkpoint_state, name)

@@ -229,7 +229,8 @@ struct life_options {
      * least 1 MiB, of which 1.5 times is in use while it grows; reference: of an unbounded plane.
      * 0: half of the machine's memory, or of the device's if that is less. */
     size_t memory;
-    /* hashlife, and reference under Larger than Life: worker threads; 0: one per processor. */
+    /* hashlife, and reference under Larger than Life: worker threads; 0: one per processor, of
+     * Larger than Life at most 16. */
     unsigned threads;
     uintptr_t reserved[8]; /* must be 0 */
 };
