@@ -480,7 +480,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
                 return -1;
         }
     }
-    return nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, IN_ORDER, NULL);
+    return nbody_domain_gather_counts(nb, s->counts_each, IN_ORDER, NULL);
 }
 
 /* ---- Exchange of exports. -------------------------------------------------------------------- */
@@ -573,7 +573,7 @@ static int let_exchange(struct nbody *nb)
     EACH_TREE(nb, p)
     if (nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].packed) != 0)
         return -1;
-    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, READY, NULL) != 0)
+    if (nbody_domain_gather_counts(nb, s->counts_each, READY, NULL) != 0)
         return -1;
     let_set_sent(s);
     let_add_early(nb, BODIES);
