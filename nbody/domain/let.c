@@ -500,15 +500,17 @@ static bool let_fits(struct domains *s)
     return fits;
 }
 
-/* List the early exports of one kind. Their downloads have begun. */
+/* List the early exports of one kind. Their downloads have begun. Bodies: only the valid ones. The
+ * remainder is received at the same time, and MPI does not allow receive buffers to overlap. */
 static void let_add_early(struct nbody *nb, size_t kind)
 {
     const struct domains *s = nb->domain.tree;
     EACH_PAIR(s, k, other)
     {
         struct let_export *const e = let_pair(s, k, other);
-        nbody_domain_add(nb, k, other, e->block[kind], e->early[kind] * let_bytes(nb, kind),
-                         IN_ORDER, &e->ev_download[kind]);
+        const cl_uint count = kind == CELLS ? e->early[kind] : e->sent[kind];
+        nbody_domain_add(nb, k, other, e->block[kind], count * let_bytes(nb, kind), IN_ORDER,
+                         &e->ev_download[kind]);
     }
 }
 
