@@ -608,7 +608,7 @@ static int nbody_run(struct nbody_case *c, nbody *nb, size_t first)
 }
 
 /* Samples of some bodies in any order, as pictures need them, equal the whole state, rounded. */
-static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
+static int compare_sample(nbody *nb, const struct nbody_case *right)
 {
     enum { SOME = 37 };
     float pos[SOME][3], vel[SOME][3];
@@ -618,7 +618,7 @@ static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
     if (nbody_positions(nb, SOME, which, pos, vel) != 0 ||
         nbody_positions(nb, 0, NULL, NULL, NULL) != 0)
         return -1;
-    for (size_t k = 0; first && k < SOME; k++)
+    for (size_t k = 0; k < SOME; k++)
         for (int c = 0; c < 3; c++)
             if (pos[k][c] != (float)right->end[which[k]][c] ||
                 vel[k][c] != (float)right->speed[which[k]][c])
@@ -666,7 +666,7 @@ static int nbody_ranks(struct rank_run *r)
     memset(own->potential, 0, sizeof own->potential);
     int status = nbody_run(own, nb, first);
     if (status == 0)
-        status = compare_sample(nb, right, r->rank == 0);
+        status = compare_sample(nb, right);
     if (status == 0 && memcmp(&own->energy, &right->energy, sizeof own->energy) != 0)
         status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
     if (status == 0 &&
@@ -965,7 +965,8 @@ static void ranks_nbody_saved_state_continues(void **state)
     }
 }
 
-/* One rank's caller cancels a run for all; options that cannot be distributed are rejected. */
+/* One rank's caller cancels a run for all; one rank's error in a query ends it on all; options that
+ * cannot be distributed are rejected. */
 static int tell_nbody(void *arg, double fraction)
 {
     (void)fraction;
@@ -982,6 +983,9 @@ static int nbody_ends(struct rank_run *r)
                              (const double(*)[3])c->vel);
     const int status = nb ? nbody_step(nb, (size_t)1 << 40) : 0, code = clerrno;
     uint64_t done = nb ? nbody_steps(nb) : 0, all = done;
+    const uint32_t which = r->rank == 1 ? 100 : 0;
+    float pos[1][3];
+    const int query = nb ? nbody_positions(nb, 1, &which, pos, NULL) : 0, query_code = clerrno;
     nbody_free(nb);
     options.stepping = NBODY_ADAPTIVE;
     nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
@@ -990,6 +994,8 @@ static int nbody_ends(struct rank_run *r)
     clcontext_destroy(cp);
     if (world_add(r->world, &all, 1) != 0)
         return -1;
+    if (query != -1 || query_code != EINVAL)
+        return WRONG("positions with one rank's wrong body: %d, clerrno %d", query, query_code);
     return status == -1 && code == ECANCELED && done > 0 && all == done * (uint64_t)r->size &&
                    !nb && refused == ENOTSUP
                ? 0
