@@ -10,7 +10,7 @@
  *   return      forces to the devices that own the bodies
  *
  * After each phase whose output other domains need, the host downloads it and exchanges it with all
- * ranks: first the counts, then exactly the bytes that they tell.
+ * ranks: first the counts, then the counted bytes. Early exports (let.c) precede their counts.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
