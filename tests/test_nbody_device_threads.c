@@ -5,11 +5,18 @@
  */
 #include "nbody/domain/tree_domain.h"
 
-static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value,
-                                    size_t *written)
+static cl_uint cpu; /* number of the device that is a CPU */
+static cl_device_id device_number(CLCONTEXT *cp, cl_uint dev)
 {
-    (void)id, (void)what, (void)size, (void)written;
-    *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    (void)cp;
+    return (cl_device_id)(uintptr_t)dev;
+}
+
+static cl_int all_but_one_are_gpus(cl_device_id id, cl_device_info what, size_t size, void *value,
+                                   size_t *written)
+{
+    (void)what, (void)size, (void)written;
+    *(cl_device_type *)value = (uintptr_t)id == cpu ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU;
     return CL_SUCCESS;
 }
 
@@ -21,13 +28,14 @@ static size_t as_many_as_processors(size_t n)
     return n < processors ? n : processors;
 }
 
-#define clGetDeviceInfo every_device_is_a_gpu
+#define clgetdevice device_number
+#define clGetDeviceInfo all_but_one_are_gpus
 #define parallel_for_threads as_many_as_processors
 #include "nbody/domain/device_threads.c"
 
 #include "check.h"
 
-enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
+enum { SHARES = 5, CPU_AT = 1, NONE_AT = 2, CALLS = 3000 };
 static struct nbody_device share[SHARES];
 static struct tree tree[SHARES];
 static struct domains parts;
@@ -49,26 +57,35 @@ static int refuse_one(struct nbody *n, struct nbody_device *p, cl_uint which)
     return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;
 }
 
-static int device_threads_setup_for(size_t given)
+static int device_threads_setup_for(size_t given, cl_uint cpu_at)
 {
     processors = given;
+    cpu = cpu_at;
     nb.ctx = stddev;
     memset(sum, 0, sizeof sum);
-    for (size_t k = 0; k < SHARES; k++)
+    for (size_t k = 0; k < SHARES; k++) {
+        share[k].dev = (cl_uint)k;
         share[k].force.tree = k == NONE_AT ? NULL : &tree[k];
+    }
     return nbody_device_threads_open(&nb);
 }
 
 static int device_threads_setup(void **state)
 {
     (void)state;
-    return device_threads_setup_for(SHARES);
+    return device_threads_setup_for(SHARES, NONE_AT);
 }
 
 static int device_threads_setup_one_cpu(void **state)
 {
     (void)state;
-    return device_threads_setup_for(1);
+    return device_threads_setup_for(1, NONE_AT);
+}
+
+static int device_threads_setup_with_cpu(void **state)
+{
+    (void)state;
+    return device_threads_setup_for(SHARES, CPU_AT);
 }
 
 static int device_threads_teardown(void **state)
@@ -129,6 +146,22 @@ static void device_threads_launch_at_the_same_time(void **state)
     }
 }
 
+/* A CPU among the devices leaves the GPUs their threads, and the caller launches on the CPU. */
+static int gpus_wait_for_second(struct nbody *n, struct nbody_device *p, cl_uint arg)
+{
+    by[p - share] = pthread_self();
+    return p->dev == CPU_AT ? 0 : wait_for_second(n, p, arg);
+}
+
+static void device_threads_caller_takes_cpu(void **state)
+{
+    (void)state;
+    atomic_store(&launches, 0);
+    works(nbody_device_threads_all(&nb, gpus_wait_for_second, 0));
+    assert_int_equal(atomic_load(&launches), SHARES - 2);
+    assert_true(pthread_equal(by[CPU_AT], pthread_self()));
+}
+
 /* Errors belong to a thread: the caller receives the error of any thread. */
 static void device_threads_report_error(void **state)
 {
@@ -154,6 +187,8 @@ int main(void)
                                         device_threads_setup_one_cpu, device_threads_teardown),
         cmocka_unit_test_setup_teardown(device_threads_launch_at_the_same_time,
                                         device_threads_setup, device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_caller_takes_cpu,
+                                        device_threads_setup_with_cpu, device_threads_teardown),
         cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup,
                                         device_threads_teardown),
         cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup_one_cpu,

@@ -2,8 +2,8 @@
  * and every message can be late. A world of one rank uses it too.
  *
  * As in MPI, the n-th send from one rank to another with a tag matches the n-th receive, whatever
- * else is in flight. Half of the sends, at random, are buffered and complete at once; the others
- * complete when the receiver has the data.
+ * else is in flight. Receive buffers in flight do not overlap. Half of the sends, at random, are
+ * buffered and complete at once; the others complete when the receiver has the data.
  *
  * Orders of arrival, to try every one of them: a rank is idle when it has polled one transfer
  * IDLE_POLLS times without success since its last post or completion. When all ranks are idle and
@@ -120,6 +120,18 @@ static bool send_is_buffered(struct threads *t, uint64_t number)
     return copies == 2 ? number % 2 == 1 : copies == 1;
 }
 
+/* True if a receive of a rank would write to the bytes of another one, which MPI does not allow. */
+static bool receive_overlaps(const struct threads *t, const struct message *model, int rank)
+{
+    const char *into = model->into;
+    for (const struct message *m = t->messages; m && into; m = m->next) {
+        const char *other = m->into;
+        if (other && m->channel->to == rank && into < other + m->size && other < into + model->size)
+            return true;
+    }
+    return false;
+}
+
 static int message_post(struct endpoint *p, const struct message *model, int from, int to, int tag,
                         struct transport_request *r, char *why)
 {
@@ -127,7 +139,8 @@ static int message_post(struct endpoint *p, const struct message *model, int fro
     pthread_mutex_lock(&t->lock);
     struct message *m = calloc(1, sizeof *m);
     struct channel *channel = channel_find(t, from, to, tag);
-    if (m && channel && !t->dead) {
+    const bool overlaps = receive_overlaps(t, model, to);
+    if (m && channel && !t->dead && !overlaps) {
         *m = *model;
         m->channel = channel;
         m->number = m->is_send ? channel->sent++ : channel->wanted++;
@@ -142,7 +155,10 @@ static int message_post(struct endpoint *p, const struct message *model, int fro
         pthread_mutex_unlock(&t->lock);
         return 0;
     }
-    snprintf(why, TRANSPORT_WHY, "%s", t->dead ? "the job was ended" : "out of memory");
+    snprintf(why, TRANSPORT_WHY, "%s",
+             t->dead    ? "the job was ended"
+             : overlaps ? "receive buffers overlap"
+                        : "out of memory");
     pthread_mutex_unlock(&t->lock);
     free(m);
     return -1;

@@ -407,8 +407,8 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3]);
 
 /* Copy positions and velocities of `count` bodies in single precision, for pictures: row k is body
  * which[k], or body k if `which` is NULL. Only these bodies are copied from the devices. pos or vel
- * may be NULL. With a world only rank 0 receives them; other ranks' rows are undefined. EINVAL: a
- * body out of range. */
+ * may be NULL. With a world: collective; all ranks pass equal arguments and receive the rows.
+ * EINVAL: a body out of range. */
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
                     float (*vel)[3]);
 

@@ -14,7 +14,7 @@ struct device_threads {
     struct nbody *nb;
     launch_fn launch;
     cl_uint arg;
-    size_t n; /* devices that own a domain */
+    size_t n, gpus; /* devices that own a domain; GPUs, which come first in each[] */
     struct device_launch {
         struct nbody_device *device;
         int status, code;
@@ -22,8 +22,8 @@ struct device_threads {
     } each[];
 };
 
-/* True if several threads pay off. On CPUs kernels take longer than launches, and PoCL 3.1 may
- * crash if two threads launch the same kernel for the first time. */
+/* True for a GPU: a thread of its own pays off. On CPUs kernels take longer than launches, and
+ * PoCL 3.1 may crash if two threads launch the same kernel for the first time. */
 static bool launcher_is_worthwhile(const struct nbody *nb, const struct nbody_device *p)
 {
     cl_device_type type = 0;
@@ -35,18 +35,19 @@ static bool launcher_is_worthwhile(const struct nbody *nb, const struct nbody_de
 int nbody_device_threads_open(struct nbody *nb)
 {
     struct device_threads *all = calloc(1, sizeof *all + nb->ndev * sizeof *all->each);
-    bool worthwhile = true;
     if (!all)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     all->nb = nb;
     nb->domain.tree->threads = all;
     EACH_TREE(nb, p)
-    {
+    if (launcher_is_worthwhile(nb, p))
         all->each[all->n++].device = p;
-        worthwhile &= launcher_is_worthwhile(nb, p);
-    }
-    if (worthwhile && all->n > 1)
-        all->pool = thread_pool_create(all->n);
+    all->gpus = all->n;
+    EACH_TREE(nb, p)
+    if (!launcher_is_worthwhile(nb, p))
+        all->each[all->n++].device = p;
+    if (all->gpus > 1)
+        all->pool = thread_pool_create(all->gpus);
     return 0;
 }
 
@@ -75,10 +76,9 @@ int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg)
     all->launch = launch;
     all->arg = arg;
     if (all->pool)
-        thread_pool_for(all->pool, all->n, true, device_launch_run, all);
-    else
-        for (size_t k = 0; k < all->n; k++)
-            device_launch_run(all, k);
+        thread_pool_for(all->pool, all->gpus, true, device_launch_run, all);
+    for (size_t k = all->pool ? all->gpus : 0; k < all->n; k++)
+        device_launch_run(all, k);
     for (size_t k = 0; k < all->n; k++)
         if (all->each[k].status != 0)
             return clerror_set(all->each[k].code, "%s", all->each[k].text);

@@ -272,12 +272,6 @@ void nbody_domain_add_to(struct nbody *nb, cl_uint from, cl_uint to, void *at, v
         s->list[before].to_at = to_at;
 }
 
-void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when)
-{
-    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * each, each, when, NULL);
-}
-
 /* Post a message with the bytes of a transfer. */
 static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
 {
@@ -350,9 +344,11 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
         return 0;
     if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
         return -1;
-    for (int r = 0; r < world_size(nb->world); r++)
-        if (r != world_rank(nb->world) && (c->to == TO_HOSTS || s->owner[c->to].rank == r) &&
-            !transfer_repeats_bytes(s, c, r) && transfer_post(nb, c, true, r) != 0)
+    const int first = c->to == TO_HOSTS ? 0 : s->owner[c->to].rank,
+              end = c->to == TO_HOSTS ? world_size(nb->world) : first + 1;
+    for (int r = first; r < end; r++)
+        if (r != world_rank(nb->world) && !transfer_repeats_bytes(s, c, r) &&
+            transfer_post(nb, c, true, r) != 0)
             return -1;
     return transfer_upload(nb, c);
 }
@@ -383,11 +379,20 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     return status;
 }
 
-int nbody_domain_gather(struct nbody *nb, void *block, size_t each, enum download when,
-                        launch_fn meanwhile)
+int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes,
+                        enum download when, launch_fn meanwhile)
 {
-    nbody_domain_add_gather(nb, block, each, when);
+    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * stride, bytes, when, NULL);
     return nbody_domain_exchange(nb, meanwhile);
+}
+
+int nbody_domain_gather_counts(struct nbody *nb, size_t words, enum download when,
+                               launch_fn meanwhile)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t word = sizeof *s->counts;
+    return nbody_domain_gather(nb, s->counts, s->counts_each * word, words * word, when, meanwhile);
 }
 
 /* ---- Walk times; return of forces. ----------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *   return      forces to the devices that own the bodies
  *
  * After each phase whose output other domains need, the host downloads it and exchanges it with all
- * ranks: first the counts, then exactly the bytes that they tell.
+ * ranks: first the counts, then the counted bytes. Early exports (let.c) precede their counts.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -185,8 +185,8 @@ static int domain_sample_boundaries(struct nbody *nb, double side)
             0)
             return -1;
     }
-    if (nbody_domain_gather(nb, s->samples, TREE_SAMPLES * sizeof *s->samples, IN_ORDER, NULL) !=
-            0 ||
+    const size_t bytes = TREE_SAMPLES * sizeof *s->samples;
+    if (nbody_domain_gather(nb, s->samples, bytes, bytes, IN_ORDER, NULL) != 0 ||
         domain_boundaries_from_samples(nb) != 0)
         return -1;
     s->boundaries_known = true;
@@ -305,8 +305,8 @@ static int migrate_exchange(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     bool grown = false;
-    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, BESIDE,
-                            s->cube_predicted ? domain_launch_box : NULL) != 0)
+    if (nbody_domain_gather_counts(nb, s->n + 1, BESIDE,
+                                   s->cube_predicted ? domain_launch_box : NULL) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         memcpy(&s->slot_begin[k * (s->n + 1)], &s->counts[k * s->counts_each],
@@ -539,8 +539,8 @@ static int domain_sort_all(struct nbody *nb)
     }
     if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
         return -1;
-    if (nbody_domain_gather(nb, s->edge, nbody_domain_edge_bytes(nb), IN_ORDER,
-                            domain_count_early) != 0)
+    const size_t bytes = nbody_domain_edge_bytes(nb);
+    if (nbody_domain_gather(nb, s->edge, bytes, bytes, IN_ORDER, domain_count_early) != 0)
         return -1;
     return domain_check_cube(nb);
 }
@@ -700,10 +700,10 @@ static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint 
 static int domain_build_cells(struct nbody *nb, bool geometric)
 {
     struct domains *s = nb->domain.tree;
-    if (nbody_device_threads_all(nb, domain_count_cells, domain_levels(nb)) != 0)
+    const cl_uint levels = domain_levels(nb);
+    if (nbody_device_threads_all(nb, domain_count_cells, levels) != 0)
         return -1;
-    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, IN_ORDER,
-                            domain_start_boxes) != 0)
+    if (nbody_domain_gather_counts(nb, levels + 1, IN_ORDER, domain_start_boxes) != 0)
         return -1;
     if (nbody_device_threads_all(nb, domain_write_cells, geometric) != 0)
         return -1;

@@ -480,7 +480,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
                 return -1;
         }
     }
-    return nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, IN_ORDER, NULL);
+    return nbody_domain_gather_counts(nb, s->counts_each, IN_ORDER, NULL);
 }
 
 /* ---- Exchange of exports. -------------------------------------------------------------------- */
@@ -500,15 +500,17 @@ static bool let_fits(struct domains *s)
     return fits;
 }
 
-/* List the early exports of one kind. Their downloads have begun. */
+/* List the early exports of one kind. Their downloads have begun. Bodies: only the valid ones. The
+ * remainder is received at the same time, and MPI does not allow receive buffers to overlap. */
 static void let_add_early(struct nbody *nb, size_t kind)
 {
     const struct domains *s = nb->domain.tree;
     EACH_PAIR(s, k, other)
     {
         struct let_export *const e = let_pair(s, k, other);
-        nbody_domain_add(nb, k, other, e->block[kind], e->early[kind] * let_bytes(nb, kind),
-                         IN_ORDER, &e->ev_download[kind]);
+        const cl_uint count = kind == CELLS ? e->early[kind] : e->sent[kind];
+        nbody_domain_add(nb, k, other, e->block[kind], count * let_bytes(nb, kind), IN_ORDER,
+                         &e->ev_download[kind]);
     }
 }
 
@@ -573,7 +575,7 @@ static int let_exchange(struct nbody *nb)
     EACH_TREE(nb, p)
     if (nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].packed) != 0)
         return -1;
-    if (nbody_domain_gather(nb, s->counts, s->counts_each * sizeof *s->counts, READY, NULL) != 0)
+    if (nbody_domain_gather_counts(nb, s->counts_each, READY, NULL) != 0)
         return -1;
     let_set_sent(s);
     let_add_early(nb, BODIES);

@@ -191,22 +191,26 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
 /* Add a transfer to the list of the next exchange, unless it is empty, within a domain, or between
  * two other ranks. ev: the event of a download that was begun, which the list takes; NULL, or of a
  * NULL event: none. add_to: from a block of the first device to a block of the second one; an
- * address on another rank's device is not used. gather: each domain's bytes of a block, for the
- * hosts of all ranks. clear_list: forget the transfers of a cancelled sum. */
+ * address on another rank's device is not used. clear_list: forget the transfers of a
+ * cancelled sum. */
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
                       enum download when, cl_event *ev);
 void nbody_domain_add_to(struct nbody *nb, cl_uint from, cl_uint to, void *at, void *to_at,
                          size_t bytes, enum download when);
-void nbody_domain_add_gather(struct nbody *nb, void *block, size_t each, enum download when);
 void nbody_domain_clear_list(struct domains *s);
 
 /* Collective. Perform the transfers of the list. Block until the downloads have ended. `meanwhile`
  * (NULL: none) is enqueued on all devices after the downloads and is not waited for. Uploads use
  * side queues: a command that reads the bytes follows nbody_domain_barrier or
- * nbody_domain_wait_uploads. gather: add_gather, then exchange. */
+ * nbody_domain_wait_uploads. */
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
-int nbody_domain_gather(struct nbody *nb, void *block, size_t each, enum download when,
-                        launch_fn meanwhile);
+
+/* Collective. Exchange, after adding bytes of each domain for the hosts of all ranks: `bytes` at
+ * multiples of `stride` in a block; or the first `words` counters of each domain. */
+int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes,
+                        enum download when, launch_fn meanwhile);
+int nbody_domain_gather_counts(struct nbody *nb, size_t words, enum download when,
+                               launch_fn meanwhile);
 
 /* Enqueue a barrier: later commands of the main queue wait for all copies on side queues. */
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);

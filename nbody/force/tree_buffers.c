@@ -10,7 +10,7 @@
  * Forces and cell counts reuse the memory of the keys and of their copies. With domains, arrays
  * have room for the bodies of a domain, and `body` and cells for imports, too. They grow
  * (nbody_tree_reserve_keys, ..._bodies, ..._imports, nbody_tree_grow). Cells then need 8 bytes more
- * each, and the bounding boxes of the groups of all domains 0.1 bytes per body of all. Buffers of
+ * each, and the bounding boxes of the groups of all domains 0.06 bytes per body of all. Buffers of
  * migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */

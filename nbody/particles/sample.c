@@ -198,13 +198,10 @@ static int sampler_join(struct nbody *nb, size_t count, float (*x)[3])
     return x ? nbody_ranks_reduce_or(nb, (cl_uint *)(void *)x, 3 * count) : 0;
 }
 
-int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
-                    float (*vel)[3])
+/* Copy this rank's selected bodies. */
+static int sample_from_devices(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
+                               float (*vel)[3])
 {
-    if (no_handle(nb, __func__))
-        return -1;
-    if (nbody_runs_on_host(nb))
-        return sample_from_host(nb, count, which, pos, vel);
     if ((!nb->particles.sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
         sampler_choose(nb, count, which) != 0)
         return -1;
@@ -215,5 +212,18 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
     for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)
             return -1;
+    return 0;
+}
+
+int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
+                    float (*vel)[3])
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    if (nbody_runs_on_host(nb))
+        return sample_from_host(nb, count, which, pos, vel);
+    const int status = sample_from_devices(nb, count, which, pos, vel);
+    if (world_reduce_status(nb->world, status) != 0)
+        return -1;
     return sampler_join(nb, count, pos) == 0 ? sampler_join(nb, count, vel) : -1;
 }
