@@ -325,7 +325,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "minutes between additional writes of the cells, from which --pattern resumes a killed run"),
         CLI_SIZE(
             0, "frames", "N", &job->outputs.frames, 1, 1000000,
-            "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+            "number of pictures from start to end, FILE-0001.png and so on (default for a film: 100, or one per generation if the run has fewer)"),
         CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels per cell in pictures (default 1)"),
         CLI_FLAG(0, "grid-lines", &job->grid_lines,
                  "lines between cells in pictures (--zoom 4 or more) and figures"),

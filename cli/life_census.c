@@ -182,8 +182,9 @@ static double error_of_sum(double squares, uint64_t count, uint64_t soups)
     return soups ? sqrt(fmax(squares - (double)count * (double)count / (double)soups, 0)) : 0;
 }
 
-/* Replace standard errors by sums over soups, which ranks can add: all objects' by the squares of
- * their numbers; an object's by the squares of its counts, and the products of both. */
+/* Replace standard errors by sums over soups, which ranks can add. objects_error: squares of a
+ * soup's number of objects; error: squares of a soup's count of this object; share_error: products
+ * of both numbers. */
 static void errors_to_sums(struct census *s)
 {
     const double all = (double)s->sums.objects;

@@ -325,8 +325,8 @@ int life_output_keep(struct life_job *job)
     int status = needs_states(job) ? get_whole_grid(job, &cells, &p) : CLI_DONE;
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
         struct cli_output *o = &job->outputs.item[i];
-        if (o->kind == CLI_OUTPUT_STATE && !o->left_out)
-            cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
+        if (o->kind == CLI_OUTPUT_STATE && !o->left_out) /* tried again next time if it fails */
+            cli_outputs_keep_status(&job->outputs, NULL, finish_life_output(job, o, &p));
     }
     free_whole_grid(&cells, &p);
     job->kept = seconds_now();
@@ -352,8 +352,6 @@ int life_output_finish(struct life_job *job)
         status = get_whole_grid(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++) {
         struct cli_output *o = &job->outputs.item[i];
-        /* The disk may have room again for a pattern that life_output_keep could not write. */
-        o->left_out &= o->kind != CLI_OUTPUT_STATE;
         if (!o->left_out && !cli_output_keeps_older(o, at_start))
             cli_outputs_keep_status(&job->outputs, o, finish_life_output(job, o, &p));
     }

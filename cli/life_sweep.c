@@ -275,7 +275,8 @@ int life_sweep_check(struct life_job *job)
     return status != CLI_DONE ? status : cli_check_output(job->csv);
 }
 
-/* True if a rule is of the B/S family: the host computes all others. */
+/* True if a rule is of the B/S family: devices compute it. The host computes rules of other
+ * families. */
 static bool sweep_needs_device(const struct sweep_run *s)
 {
     struct life_rule counts;

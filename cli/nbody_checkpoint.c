@@ -447,7 +447,6 @@ static void write_now(struct checkpoint *c)
 /* Write in a thread, or synchronously if no thread can be created or with ranks. */
 static void start_writing(struct checkpoint *c)
 {
-    c->written = seconds_now();
     if (by_ranks()) {
         write_now(c);
         return;
@@ -476,6 +475,7 @@ static void begin_checkpoint(struct checkpoint *c, size_t step)
     end_writing(c, false);
     c->begun = true;
     c->at = step;
+    c->written = seconds_now();
 }
 
 void nbody_checkpoint_write(struct nbody_job *job)

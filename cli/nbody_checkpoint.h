@@ -27,7 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKPOINT_FORMAT = 5 };
+enum { CHECKPOINT_FORMAT = 6 };
 
 static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 
@@ -114,12 +114,12 @@ size_t nbody_checkpoint_next(const struct nbody_job *job,
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before,
                            size_t step);           /* after a batch: write a checkpoint if due */
 int nbody_checkpoint_begin(struct nbody_job *job); /* allocate room for the devices' state */
-/* Write a checkpoint of now. A failure ends no run: it is a warning if a later checkpoint follows,
- * and an error in nbody_checkpoint_done. */
+/* Write a checkpoint of the current step. The run continues after a failure. The next checkpoint
+ * reports the failure as a warning, nbody_checkpoint_done as an error. */
 void nbody_checkpoint_write(struct nbody_job *job);
 bool nbody_checkpoint_late(const struct nbody_job *job); /* a checkpoint is due by the clock */
-/* nbody_checkpoint_write of an ensemble: write and free the bytes; NULL: clerror() tells why there
- * are none. */
+/* nbody_checkpoint_write of an ensemble: write and free the bytes; NULL: saving failed, with the
+ * reason in clerror(). */
 void nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step,
                           double time);
 void nbody_checkpoint_wait(const struct nbody_job *job); /* wait for the checkpoint being written */

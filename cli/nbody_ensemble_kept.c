@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Followed by the chosen systems, a byte `ended` for each, the rows of both tables and the
- * files of each series. */
+/* Followed by the chosen systems, a byte `ended` for each, the rows of both tables and, for each
+ * series, the number of its files and the files. `files`: of all series. */
 struct kept_head {
     uint64_t chosen, energies, orbits, series, files, last_row;
 };
@@ -38,7 +38,10 @@ int ensemble_table_add(struct ensemble *e, struct ensemble_table *t, const doubl
 
 static size_t series_files(const struct nbody_job *job)
 {
-    return job->series_n ? job->series[0].n : 0;
+    size_t files = 0;
+    for (size_t i = 0; i < job->series_n; i++)
+        files += job->series[i].n;
+    return files;
 }
 
 static struct kept_head kept_head_of(const struct ensemble *e)
@@ -55,7 +58,7 @@ static size_t kept_bytes_of(const struct ensemble *e, const struct kept_head *h)
            (h->energies * ensemble_table_numbers(&e->energies) +
             h->orbits * ensemble_table_numbers(&e->orbits)) *
                sizeof(double) +
-           h->series * h->files * sizeof(struct series_file);
+           h->series * sizeof(uint64_t) + h->files * sizeof(struct series_file);
 }
 
 size_t ensemble_kept_bytes(const struct ensemble *e)
@@ -86,8 +89,11 @@ void ensemble_kept_save(const struct ensemble *e, char *to)
         *to++ = (char)e->ended[k];
     to = put_rows(to, &e->energies);
     to = put_rows(to, &e->orbits);
-    for (size_t i = 0; i < job->series_n; i++)
-        to = put_bytes(to, job->series[i].file, h.files * sizeof *job->series[i].file);
+    for (size_t i = 0; i < job->series_n; i++) {
+        const uint64_t files = job->series[i].n;
+        to = put_bytes(to, &files, sizeof files);
+        to = put_bytes(to, job->series[i].file, files * sizeof *job->series[i].file);
+    }
 }
 
 /* Write rows again. *from: where they are, and after them. */
@@ -102,6 +108,25 @@ static int restore_rows(struct ensemble *e, struct ensemble_table *t, size_t row
         status = ensemble_table_add(e, t, row);
     }
     return status;
+}
+
+/* Restore the files of a series. *left: files of this and the following series. */
+static int restore_kept_series(struct series *s, uint64_t *left, const char **from,
+                               const char *name)
+{
+    uint64_t files;
+    memcpy(&files, *from, sizeof files);
+    if (files > *left)
+        return cli_failed("--resume: '%s' is damaged: it has too many files of a series", name);
+    *left -= files;
+    *from += sizeof files;
+    if (files) {
+        s->file = cli_realloc(s->file, files, sizeof *s->file);
+        memcpy(s->file, *from, files * sizeof *s->file);
+    }
+    *from += files * sizeof *s->file;
+    s->n = files;
+    return CLI_DONE;
 }
 
 /* True if the head fits the outputs of this run and `bytes` bytes after it. This run may have more
@@ -133,13 +158,8 @@ int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
     int status = restore_rows(e, &e->energies, h.energies, &from);
     if (status == CLI_DONE)
         status = restore_rows(e, &e->orbits, h.orbits, &from);
-    for (size_t i = 0; i < h.series && status == CLI_DONE && h.files; i++) {
-        struct series *s = &job->series[i];
-        s->file = cli_realloc(s->file, h.files, sizeof *s->file);
-        memcpy(s->file, from, h.files * sizeof *s->file);
-        from += h.files * sizeof *s->file;
-        s->n = h.files;
-    }
+    for (size_t i = 0; i < h.series && status == CLI_DONE; i++)
+        status = restore_kept_series(&job->series[i], &h.files, &from, job->resume);
     nbody_series_resume(job, nbody_ensemble_steps(e->engine));
     return status;
 }

@@ -146,7 +146,7 @@ struct nbody_job {
     } path;                   /* path points of few bodies, oldest first */
     struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
     struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */
-    struct series *series;    /* of --snapshots; all series are written at the same times */
+    struct series *series;    /* of --snapshots; all are due at the same times, a failed one ends */
     size_t series_n;
     double series_due; /* snapshots that were due so far, in this run and those it resumes */
     double seconds;    /* time spent stepping */

@@ -113,7 +113,7 @@ static struct cli_output *output_of_series(const struct nbody_job *job, size_t i
     return o;
 }
 
-/* The first series without a failed snapshot, or NULL. All these have files of the same steps. */
+/* The first series without a failed snapshot, or NULL. */
 static const struct series *continued_series(const struct nbody_job *job)
 {
     for (size_t i = 0; i < job->series_n; i++)
@@ -189,12 +189,19 @@ int nbody_series_plan(const struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* True if a series goes on and has no file of this step. */
+static bool one_series_lacks(const struct nbody_job *job, size_t i, size_t step)
+{
+    const struct series *s = &job->series[i];
+    return !output_of_series(job, i)->left_out && (s->n == 0 || s->file[s->n - 1].step != step);
+}
+
 void nbody_series_write_bodies(struct nbody_job *job, const struct particles *b, size_t step)
 {
     for (size_t i = 0; i < job->series_n; i++) {
         struct series *s = &job->series[i];
         struct cli_output *o = output_of_series(job, i);
-        if (o->left_out)
+        if (!one_series_lacks(job, i, step))
             continue;
         char *file = series_name(s->pattern, s->n);
         const int status = file ? write_snapshot(job, b, step, file, s) : cli_failed_call(NULL);
@@ -214,8 +221,10 @@ int nbody_series_write(struct nbody_job *job)
 
 bool nbody_series_lacks(const struct nbody_job *job, size_t step)
 {
-    const struct series *s = continued_series(job);
-    return s && (s->n == 0 || s->file[s->n - 1].step != step);
+    for (size_t i = 0; i < job->series_n; i++)
+        if (one_series_lacks(job, i, step))
+            return true;
+    return false;
 }
 
 /* True if an older series keeps its place, by its first file. Collective. */

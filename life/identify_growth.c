@@ -295,8 +295,10 @@ static int find_recurrence(life *lf, const struct growth_cells *then, uint64_t p
         } else {
             growth_cells_free(&next.now);
         }
-        if (status < 0 || standing)
-            return status < 0 ? -1 : 0;
+        if (status < 0)
+            return found->engine.moving && clerrno == ENOMEM ? 0 : -1;
+        if (standing)
+            return 0;
     }
     return 0;
 }

@@ -159,7 +159,7 @@ struct sorted_rows {
  * sorted rows, or keeps them for the route. Blocks. */
 int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *own, struct route *route);
 
-/* Collective. As nbody_domain_merge_rows, of rows that each device sorts: with domains. */
+/* Collective. Like nbody_domain_merge_rows, with domains: each device sorts its own rows. */
 int nbody_domain_sort_rows(struct nbody *nb, struct route *route);
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */

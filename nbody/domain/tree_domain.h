@@ -51,8 +51,7 @@ struct owner {
 enum download { IN_ORDER, BESIDE, READY };
 
 /* Bytes of a block that domain `from` has and domain `to`, or the hosts of all ranks, receive: at
- * equal offsets of the block, or at `to_at`. Transfers of the same bytes stand next to each other
- * in a list. */
+ * equal offsets of the block, or at `to_at`. Transfers of the same bytes are adjacent in a list. */
 #define TO_HOSTS ((cl_uint)-1)
 struct transfer {
     cl_uint from, to;
