@@ -63,24 +63,9 @@ int life_output_plan(struct life_job *job)
     return cli_outputs_prepare(&job->outputs);
 }
 
-/* Check that every frame shows another generation; a film has fewer by default in short runs. */
-static int check_frames(struct life_job *job)
-{
-    struct cli_outputs *o = &job->outputs;
-    const uint64_t last = job->generations;
-    if (o->frames <= 1 || o->frames - 1 <= last)
-        return CLI_DONE;
-    if (!o->default_frames)
-        return cli_wrong("--frames: %zu pictures need at least %zu generations, but the run has "
-                         "%" PRIu64 "; give --frames %" PRIu64 " or fewer",
-                         o->frames, o->frames - 1, last, last + 1);
-    o->frames = (size_t)last + 1;
-    return CLI_DONE;
-}
-
 int life_output_open(struct life_job *job)
 {
-    const int status = check_frames(job);
+    const int status = cli_outputs_check_frames(&job->outputs, job->generations, "generations");
     if (status != CLI_DONE)
         return status;
     for (size_t i = 0; i < job->outputs.n && cli_ranks_first(); i++)

@@ -653,12 +653,8 @@ int nbody_job_plan(struct nbody_job *job)
         return status;
     if (!job->resumed && (status = nbody_series_plan(job)) != CLI_DONE)
         return status;
-    if (job->outputs.default_frames && job->outputs.frames > job->total + 1)
-        job->outputs.frames = job->total + 1;
-    if (job->outputs.frames > job->total + 1)
-        return cli_wrong(
-            "--frames: %zu pictures need at least %zu steps, but the run has %zu; give --frames %zu or fewer",
-            job->outputs.frames, job->outputs.frames - 1, job->total, job->total + 1);
+    if ((status = cli_outputs_check_frames(&job->outputs, job->total, "steps")) != CLI_DONE)
+        return status;
     if ((status = nbody_job_engine(job, (enum nbody_kernel)job->kernel)) != CLI_DONE)
         return status;
     /* the resumed engine knows the remaining steps */

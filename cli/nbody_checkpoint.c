@@ -384,7 +384,7 @@ static int write_engine_piece(void *arg, size_t offset, const void *bytes, size_
     return write_checkpoint_piece(f, f->engine + offset, bytes, size);
 }
 
-/* Write the parts before the engine; size: of rank 0's front and back. */
+/* Write the parts before the engine. size: bytes of rank 0's front and back. */
 static int write_parts(const struct checkpoint *c, struct common_file *f, const uint64_t size[2])
 {
     const struct particles *b = &c->job->bodies;

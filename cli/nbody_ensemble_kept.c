@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Followed by the chosen systems, a byte `ended` for each, the rows of both tables and, for each
- * series, the number of its files and the files. `files`: of all series. */
+ * series, the number of its files and the files. `files`: number of the files of all series. */
 struct kept_head {
     uint64_t chosen, energies, orbits, series, files, last_row;
 };

@@ -113,18 +113,18 @@ static struct cli_output *output_of_series(const struct nbody_job *job, size_t i
     return o;
 }
 
-/* The first series without a failed snapshot, or NULL. */
-static const struct series *continued_series(const struct nbody_job *job)
+/* True if a series has no failed snapshot. */
+static bool any_series_continues(const struct nbody_job *job)
 {
     for (size_t i = 0; i < job->series_n; i++)
         if (!output_of_series(job, i)->left_out)
-            return &job->series[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 size_t nbody_series_next(const struct nbody_job *job)
 {
-    if (!continued_series(job))
+    if (!any_series_continues(job))
         return SIZE_MAX;
     const double step = floor(job->series_due * job->snapshots / fabs(job->dt) + 0.5);
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
@@ -189,7 +189,7 @@ int nbody_series_plan(const struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* True if a series goes on and has no file of this step. */
+/* True if a series has no failed snapshot and no file of this step. */
 static bool one_series_lacks(const struct nbody_job *job, size_t i, size_t step)
 {
     const struct series *s = &job->series[i];

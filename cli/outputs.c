@@ -157,6 +157,19 @@ int cli_outputs_prepare(struct cli_outputs *outputs)
     return CLI_DONE;
 }
 
+int cli_outputs_check_frames(struct cli_outputs *outputs, uint64_t total, const char *unit)
+{
+    const size_t frames = outputs->frames;
+    if (frames <= 1 || frames - 1 <= total)
+        return CLI_DONE;
+    outputs->frames = (size_t)total + 1;
+    return outputs->default_frames
+               ? CLI_DONE
+               : cli_wrong("--frames: %zu pictures need at least %zu %s, but the run has %zu; give "
+                           "--frames %zu or fewer",
+                           frames, frames - 1, unit, (size_t)total, (size_t)total + 1);
+}
+
 /* ---- Frames. --------------------------------------------------------------------------------- */
 
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total)

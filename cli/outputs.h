@@ -75,6 +75,10 @@ void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_out
  * names. */
 int cli_outputs_prepare(struct cli_outputs *outputs);
 
+/* After prepare: check that every frame shows another step of a run of `total`. A film that has
+ * frames by default gets fewer in a short run. unit: "steps" or "generations". */
+int cli_outputs_check_frames(struct cli_outputs *outputs, uint64_t total, const char *unit);
+
 /* Step of frame `i` in a run of `total` steps: the first frame at the start, the last at the
  * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);

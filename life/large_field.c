@@ -470,20 +470,20 @@ static void large_band(void *bands, size_t part)
 
 enum {
     BANDS_A_THREAD = 4,       /* so that one that waits for a processor has little left */
-    LEAST_OF_BANDS = 1 << 19, /* cells; fewer take less than 0.1 ms */
+    LEAST_OF_BANDS = 1 << 19, /* cells that are worth threads */
     LEAST_HEIGHTS = 4,        /* of a band of squares, in heights of the neighbourhood */
     LEAST_ROWS = 64           /* of a band of runs */
 };
 
-/* Weight of a cell in LARGE_CELLS_A_REPORT: with runs one for each 32, so that two reports are
- * about 0.1 s apart. */
+/* Weight of a cell in LARGE_CELLS_A_REPORT: with runs one for each 32, so that the time between two
+ * reports does not grow with the range. */
 static size_t large_cell_cost(const struct large_field *f)
 {
     return f->run ? divide_up(f->runs + f->odd_runs + 1, 32) : 1;
 }
 
-/* Least rows of a band. Each band first sums the 2 reach rows above its own. This takes as long as
- * computing reach / 2 rows of squares, or about 10 rows of runs. */
+/* Least rows of a band. Each band first sums the 2 reach rows above its own, which other bands sum
+ * too. */
 static size_t least_of_band(const struct large_field *f)
 {
     return f->run ? LEAST_ROWS : LEAST_HEIGHTS * (2 * f->reach + 1);
