@@ -347,8 +347,13 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
         const uint at = level * domains + domain;
         place[k] = TOP_CELL | (j < FIRST_CELLS ? top_begin[at] + j
                                                : top_begin[at + 1] - 1 - (j - FIRST_CELLS));
-        pack_cell(to, (uint4)(place[k] & ~TOP_CELL, as_uint2(link[k]), 0), com[k], size[k],
-                  &multipoles[k]);
+        /* a shared node has no moments yet: shared_node_moments computes them on each device, which
+         * until then keeps the previous sum's root cell */
+        if (k == shared_node[level])
+            vstore4((uint4)(NONE), 0, (global uint *)to);
+        else
+            pack_cell(to, (uint4)(place[k] & ~TOP_CELL, as_uint2(link[k]), 0), com[k], size[k],
+                      &multipoles[k]);
     }
 }
 
