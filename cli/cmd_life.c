@@ -234,6 +234,12 @@ static bool find_named_pattern(struct life_job *job, bool operand, int *status)
     return true;
 }
 
+/* True if plain C uses threads: under Larger than Life, whose rules begin with R. */
+static bool has_host_threads(const struct life_job *job)
+{
+    return job->engine == LIFE_REFERENCE && !job->transitions && *job->rule == 'R';
+}
+
 /* Check a census, a sweep or an unbounded plane; on a grid, reject options of planes. */
 static int check_life_kind(struct life_job *job, const struct cli_option *options)
 {
@@ -243,12 +249,17 @@ static int check_life_kind(struct life_job *job, const struct cli_option *option
         return life_census_check(job);
     if (life_job_plane_engine(job->engine))
         return life_plane_check(job, options);
-    static const char *const plane_options[] = {"memory", "threads", "step"};
+    static const struct {
+        const char *name, *applies;
+    } plane_options[] = {
+        {"memory", "hashlife or sparse, or to Larger than Life without a grid"},
+        {"threads", "hashlife, or to Larger than Life in plain C"},
+        {"step", "hashlife or sparse"},
+    };
     for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
-        if (cli_given(options, plane_options[i]))
-            return cli_wrong("%s applies only to --engine hashlife%s%s, but the engine is %s: %s",
-                             cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
-                             i == 2 ? "" : ", or to Larger than Life without a grid",
+        if (cli_given(options, plane_options[i].name) && !(i == 1 && has_host_threads(job)))
+            return cli_wrong("%s applies only to --engine %s, but the engine is %s: %s",
+                             cli_typed(options, plane_options[i].name), plane_options[i].applies,
                              life_engine_name((enum life_engine)job->engine), job->choice);
     return CLI_DONE;
 }
@@ -301,7 +312,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "memory limit of hashlife's tree, sparse's tiles or a plane of Larger than Life, such as 500M or 2G (default: half of the machine's memory)"),
         CLI_U64(
             0, "threads", "N", &job->threads, 1, 64,
-            "threads of hashlife, or of a plane of Larger than Life (default: one per processor, of Larger than Life at most 16)"),
+            "threads of hashlife, or of Larger than Life in plain C (default: one per processor, of Larger than Life at most 16)"),
         CLI_U64(
             0, "step", "N", &job->step, 1, UINT64_MAX,
             "unbounded planes: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),

@@ -278,9 +278,11 @@ static void life_command_hashlife_runs_plane(void **state)
         "the engine is packed: --size",
         "-p plane.rle --memory 1G --size 100");
     expect_life_refused(2,
-                        "applies only to --engine hashlife, or to Larger than Life without a grid, "
-                        "but the engine is packed: --size",
+                        "applies only to --engine hashlife, or to Larger than Life in plain C, but "
+                        "the engine is packed: --size",
                         "-p plane.rle --threads 2 --size 100");
+    expect_life_refused(2, "in plain C, but the engine is reference",
+                        "--engine reference --size 100 --threads 2");
     expect_life_refused(2, "omit --device", "-p plane.rle --engine hashlife --device cpu");
     expect_life_refused(2, "omit --profile", "-p plane.rle --engine hashlife --profile");
     expect_life_refused(2, "omit --trace", "-p plane.rle --engine hashlife --trace t.json");
