@@ -716,7 +716,7 @@ static void life_command_sweeps_rules(void **unused)
     expect_life_refused(1, "family.txt: line 2: 'LifeHistory' is annotated", "sweep family.txt");
     expect_life_refused(2, "identify uses the engine hashlife, which does not compute the rule R2",
                         "identify --rule R2,C0,M0,S2..3,B3..3,NM glider");
-    expect_life_refused(1, "an empty plane needs",
+    expect_life_refused(1, "has memory for rectangles around cells that are near each other",
                         "glider --rule R2,C0,M0,S2..3,B3..3,NM --memory 1");
     put_text(in_folder("mixed.txt"), "B2-a/S12\nB3/S23\n345/2/4\n");
     succeeds("sweep mixed.txt --soups 1 -n 40 --csv mixed.csv");
