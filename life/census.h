@@ -21,10 +21,11 @@
 
 enum {
     CENSUS_PATCH = 64,
-    CENSUS_NAME = 400,
+    CENSUS_NAME = 900, /* characters for 64 x 64 cells */
     CENSUS_EDGE = 4,
     CENSUS_CLEAR = 16,
-    CENSUS_MARGIN = 3
+    CENSUS_MARGIN = 3,
+    CENSUS_WAYS = 40 /* matrices with entries -1, 0, 1 and determinant 1 or -1 */
 };
 
 /* ---- census_soup.c ---- */
@@ -44,8 +45,16 @@ void census_soup_rows(const struct census_soups *soups, uint64_t number,
 
 /* ---- census_rule.c ---- */
 
+/* Moves the cell (x, y) to (xx x + xy y, yx x + yy y). */
+struct census_way {
+    signed char xx, xy, yx, yy;
+};
 struct census_rule {
     struct life_family family;
+    /* Rotations and reflections under which the rule is symmetric: 8 of an isotropic rule, 12 of a
+     * hexagonal one, of which 8 are shears here. */
+    struct census_way way[CENSUS_WAYS];
+    int ways;
     /* Of rules that are not outer-totalistic; `rows` evaluates `code`, and is NULL otherwise. */
     struct life_circuit circuit;
     struct circuit_code code;
@@ -59,6 +68,9 @@ struct census_rule {
     bool gliders; /* gliders of B3/S23 work, in the same phases */
 };
 int census_rule_make(struct census_rule *rule, const char *text);
+
+/* Find the orientations of the rule's objects: rule->way. */
+void census_rule_ways(struct census_rule *rule);
 
 /* Compute a generation; cells beyond the edge are dead. */
 void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to);

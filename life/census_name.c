@@ -3,13 +3,15 @@
  *
  * A name is xs and the number of cells, xp and the period, or xq and the period of a spaceship;
  * then the cells, in the form that formats/life_apgcode.c reads. The shortest text over all
- * phases, rotations and reflections wins, and the alphabetically first among equals. An object
- * more than 40 cells across is called ov_ with s, p or q and the number. (A. P. Goucher;
- * conwaylife.com/wiki/Apgcode.)
+ * phases, rotations and reflections wins, and the alphabetically first among equals. Only
+ * orientations count under which the rule is symmetric: a rule without symmetries has one, as in
+ * Catagolue. An object more than 40 cells across is called ov_ with s, p or q and the number. (A.
+ * P. Goucher; conwaylife.com/wiki/Apgcode, and his lifelib.)
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,22 +69,48 @@ static void keep_better(char *best, const char *text)
         strcpy(best, text);
 }
 
-/* Try the eight orientations of a phase; r is its bounding box. */
-static void try_phase(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r,
-                      char *best)
+/* Rows of a pattern in an orientation: `n` of them, `width` cells across. */
+struct name_rows {
+    uint64_t row[CENSUS_PATCH];
+    int width, n;
+};
+
+/* Turn the cells of a patch. False if they are more than 64 across, which shears may be. */
+static bool turn_cells(const uint64_t patch[CENSUS_PATCH], const struct census_rectangle *r,
+                       struct census_way w, struct name_rows *to)
 {
-    const int width = r->right - r->left, height = r->bottom - r->top;
-    for (int way = 0; way < 8; way++) {
-        uint64_t row[CENSUS_PATCH] = {0};
-        char text[CENSUS_NAME];
-        const bool across = way & 4;
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) {
-                const int u = way & 1 ? width - 1 - x : x, v = way & 2 ? height - 1 - y : y;
-                if (patch[r->top + y] >> (r->left + x) & 1)
-                    row[across ? u : v] |= (uint64_t)1 << (across ? v : u);
+    int left = INT_MAX, top = INT_MAX, right = INT_MIN, bottom = INT_MIN;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int y = r->top; y < r->bottom; y++)
+            for (uint64_t live = patch[y]; live; live &= live - 1) {
+                const int x = __builtin_ctzll(live), u = w.xx * x + w.xy * y,
+                          v = w.yx * x + w.yy * y;
+                if (pass) {
+                    to->row[v - top] |= (uint64_t)1 << (u - left);
+                    continue;
+                }
+                left = u < left ? u : left;
+                right = u >= right ? u + 1 : right;
+                top = v < top ? v : top;
+                bottom = v >= bottom ? v + 1 : bottom;
             }
-        name_put_cells(text, row, across ? height : width, across ? width : height);
+        *to = pass ? *to : (struct name_rows){.width = right - left, .n = bottom - top};
+        if (to->width > CENSUS_PATCH || to->n > CENSUS_PATCH)
+            return false;
+    }
+    return true;
+}
+
+/* Try the orientations of a phase; r is its bounding box. */
+static void try_phase(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH],
+                      const struct census_rectangle *r, char *best)
+{
+    for (int i = 0; i < rule->ways; i++) {
+        struct name_rows rows;
+        char text[CENSUS_NAME];
+        if (!turn_cells(patch, r, rule->way[i], &rows))
+            continue;
+        name_put_cells(text, rows.row, rows.width, rows.n);
         keep_better(best, text);
     }
 }
@@ -123,7 +151,7 @@ int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATC
             r.right - r.left > r.bottom - r.top ? r.right - r.left : r.bottom - r.top;
         largest = across > largest ? across : largest;
         if (largest <= LARGEST && name)
-            try_phase(now, &r, best);
+            try_phase(rule, now, &r, best);
         census_step(rule, 1, now, next);
         memcpy(now, next, sizeof now);
         if (!census_bounds(1, now, &r) || !name_fits(&r))

@@ -116,6 +116,70 @@ bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r
     return any;
 }
 
+/* ---- Symmetries. ----------------------------------------------------------------------------- */
+
+/* Cells of a block on which the next state depends, bit 3 y + x each. */
+static unsigned table_uses(const struct life_table *table)
+{
+    unsigned used = 0;
+    for (unsigned block = 0; block < 512; block++)
+        for (int i = 0; i < 9; i++)
+            used |=
+                (unsigned)(life_table_next(table, block) != life_table_next(table, block ^ 1u << i))
+                << i;
+    return used;
+}
+
+/* Move the used cells of a block; 512 if one leaves the block. */
+static unsigned move_block(unsigned block, struct census_way w)
+{
+    unsigned moved = 0;
+    for (; block; block &= block - 1) {
+        const int i = __builtin_ctz(block), x = i % 3 - 1, y = i / 3 - 1, u = w.xx * x + w.xy * y,
+                  v = w.yx * x + w.yy * y;
+        if (u < -1 || u > 1 || v < -1 || v > 1)
+            return 512;
+        moved |= 1u << (3 * (v + 1) + u + 1);
+    }
+    return moved;
+}
+
+static bool table_is_symmetric(const struct life_table *table, unsigned used, struct census_way w)
+{
+    for (unsigned block = 0; block < 512; block++) {
+        const unsigned moved = move_block(block & used, w);
+        if (moved > 511 || life_table_next(table, block) != life_table_next(table, moved))
+            return false;
+    }
+    return true;
+}
+
+/* Add the matrices under which the rule is symmetric: those that move squares to squares, or
+ * shears. */
+static void add_ways(struct census_rule *rule, unsigned used, bool shears)
+{
+    for (int i = 0; i < 81; i++) {
+        const struct census_way w = {(signed char)(i % 3 - 1), (signed char)(i / 3 % 3 - 1),
+                                     (signed char)(i / 9 % 3 - 1), (signed char)(i / 27 - 1)};
+        const int determinant = w.xx * w.yy - w.xy * w.yx;
+        const bool square = w.xx * w.xy == 0 && w.yx * w.yy == 0;
+        if (square != shears && (determinant == 1 || determinant == -1) &&
+            table_is_symmetric(&rule->family.table, used, w))
+            rule->way[rule->ways++] = w;
+    }
+}
+
+void census_rule_ways(struct census_rule *rule)
+{
+    const unsigned used = table_uses(&rule->family.table);
+    rule->ways = 0;
+    add_ways(rule, used, false);
+    if (rule->ways < 8)
+        add_ways(rule, used, true);
+}
+
+/* ---- The rule. ------------------------------------------------------------------------------- */
+
 /* True if a glider goes through the same phases as in B3/S23. */
 static bool has_gliders(const struct census_rule *rule)
 {
@@ -159,5 +223,6 @@ int census_rule_make(struct census_rule *rule, const char *text)
         rule->rows = circuit_rows_widest();
     }
     rule->gliders = has_gliders(rule);
+    census_rule_ways(rule);
     return 0;
 }

@@ -93,6 +93,58 @@ static void census_names_match_catagolue(void **unused)
         }
 }
 
+/* Write a rule as Golly's MAP: a bit for each block, north-west first. `next` has the block with
+ * north-west as bit 0, south-east as bit 8. */
+static const char *map_of(bool (*next)(unsigned block))
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static char text[100] = "MAP";
+    unsigned digit[86] = {0};
+    for (unsigned i = 0; i < 512; i++) {
+        unsigned block = 0;
+        for (unsigned k = 0; k < 9; k++)
+            block |= (i >> (8 - k) & 1) << k;
+        digit[i / 6] |= (unsigned)next(block) << (5 - i % 6);
+    }
+    for (size_t i = 0; i < 86; i++)
+        text[3 + i] = digits[digit[i]];
+    return text;
+}
+
+/* A cell stays with a neighbour to the west, the east or the north. */
+static bool lies_or_hangs(unsigned block)
+{
+    return block & 1u << 4 && block & (1u << 1 | 1u << 3 | 1u << 5);
+}
+
+static void check_name(const struct census_rule *rule, const char *pattern, const char *code)
+{
+    uint64_t patch[CENSUS_PATCH];
+    struct census_motion m;
+    char name[CENSUS_NAME];
+    read_patch(pattern, 0, patch);
+    assert_int_equal(census_name(rule, patch, 60, &m, name), 0);
+    assert_string_equal(name, code);
+}
+
+/* Names take only orientations that the rule has: 8, 12 of a hexagonal rule, or fewer. */
+static void census_names_follow_symmetries_of_the_rule(void **unused)
+{
+    static const char *const dominoes[] = {"x = 2, y = 1\n2o!", "x = 1, y = 2\no$o!",
+                                           "x = 2, y = 2\no$bo!"};
+    struct census_rule hexagonal, lying;
+    (void)unused;
+    assert_int_equal(life_rule.ways, 8);
+    works(census_rule_make(&hexagonal, "B/S1H"));
+    assert_int_equal(hexagonal.ways, 12);
+    for (size_t i = 0; i < 3; i++) /* the three directions in which hexagons are neighbours */
+        check_name(&hexagonal, dominoes[i], "xs2_3");
+    works(census_rule_make(&lying, map_of(lies_or_hangs)));
+    assert_int_equal(lying.ways, 2);
+    check_name(&lying, "x = 3, y = 2\n3o$2bo!", "xs4_113"); /* 17 after a quarter turn */
+    check_name(&lying, "x = 3, y = 2\n3o$o!", "xs4_113");
+}
+
 static void census_dying_pattern_has_no_name(void **unused)
 {
     uint64_t patch[CENSUS_PATCH];
@@ -775,6 +827,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(census_names_match_catagolue),
+        cmocka_unit_test(census_names_follow_symmetries_of_the_rule),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
         cmocka_unit_test(census_objects_do_not_depend_on_phase),

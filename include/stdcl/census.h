@@ -55,7 +55,7 @@ struct life_census_options {
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* An object, up to rotation, reflection and phase. */
+/* An object, up to phase and up to rotations and reflections under which the rule is symmetric. */
 struct life_object {
     /* apgcode: xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider
      * (conwaylife.com/wiki/Apgcode). */
