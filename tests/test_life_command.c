@@ -1081,9 +1081,11 @@ static void life_command_runs_rule_files(void **unused)
         "-p wire.rle --rule Nowhere");
     expect_life_refused(2, "W0 to W254, and no file W111.rule was found", "--rule W111");
     expect_life_refused(2, "6 for von Neumann's neighbours, and no file", "--rule MAPHmlphgg");
-    expect_life_refused(2, "a census needs a rule of two states, but lifehistory has 7",
-                        "census --rule lifehistory");
-    expect_life_refused(2, "a census needs a rule of two states, but JvN29 has 29",
+    expect_life_refused(
+        2, "a census needs a rule of two states or of Generations, but lifehistory has 7",
+        "census --rule lifehistory");
+    expect_life_refused(2,
+                        "a census needs a rule of two states or of Generations, but JvN29 has 29",
                         "census --rule JvN29");
     expect_life_refused(2, "cannot read", "-p wire.rle --rule nowhere.rule");
     expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
