@@ -234,12 +234,6 @@ static bool find_named_pattern(struct life_job *job, bool operand, int *status)
     return true;
 }
 
-/* True if plain C uses threads: under Larger than Life, whose rules begin with R. */
-static bool has_host_threads(const struct life_job *job)
-{
-    return job->engine == LIFE_REFERENCE && !job->transitions && *job->rule == 'R';
-}
-
 /* Check a census, a sweep or an unbounded plane; on a grid, reject options of planes. */
 static int check_life_kind(struct life_job *job, const struct cli_option *options)
 {
@@ -249,17 +243,13 @@ static int check_life_kind(struct life_job *job, const struct cli_option *option
         return life_census_check(job);
     if (life_job_plane_engine(job->engine))
         return life_plane_check(job, options);
-    static const struct {
-        const char *name, *applies;
-    } plane_options[] = {
-        {"memory", "hashlife or sparse, or to Larger than Life without a grid"},
-        {"threads", "hashlife, or to Larger than Life in plain C"},
-        {"step", "hashlife or sparse"},
-    };
-    for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
-        if (cli_given(options, plane_options[i].name) && !(i == 1 && has_host_threads(job)))
-            return cli_wrong("%s applies only to --engine %s, but the engine is %s: %s",
-                             cli_typed(options, plane_options[i].name), plane_options[i].applies,
+    static const char *const plane_options[] = {"memory", "step"};
+    for (size_t i = 0; i < 2 && job->engine != LIFE_AUTO; i++)
+        if (cli_given(options, plane_options[i]))
+            return cli_wrong("%s applies only to --engine hashlife or sparse%s, but the engine is "
+                             "%s: %s",
+                             cli_typed(options, plane_options[i]),
+                             i ? "" : ", or to Larger than Life without a grid",
                              life_engine_name((enum life_engine)job->engine), job->choice);
     return CLI_DONE;
 }
@@ -409,6 +399,18 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     return (*status = cli_window_check(&job->window, job->common.quiet)) == CLI_DONE;
 }
 
+/* Reject --threads on a grid unless plain C has threads: under Larger than Life, whose canonical
+ * rules begin with R. */
+static int check_grid_threads(const struct life_job *job)
+{
+    if (!job->threads || (job->engine == LIFE_REFERENCE && !job->transitions && *job->rule == 'R'))
+        return CLI_DONE;
+    return cli_wrong("--threads applies only to --engine hashlife, or to Larger than Life in plain "
+                     "C, but %s runs on a grid with the engine %s",
+                     job->transitions ? "the rule" : job->rule,
+                     life_engine_name((enum life_engine)job->engine));
+}
+
 static int create_grid_engine(struct life_job *job)
 {
     if (!job->watch)
@@ -457,6 +459,8 @@ int life_job_work(struct life_job *job)
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;
     life_choice_small(job);
+    if ((status = check_grid_threads(job)) != CLI_DONE)
+        return status;
     if ((job->engine != LIFE_REFERENCE || job->compare) &&
         (status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
         return status;

@@ -277,12 +277,9 @@ static void life_command_hashlife_runs_plane(void **state)
         "applies only to --engine hashlife or sparse, or to Larger than Life without a grid, but "
         "the engine is packed: --size",
         "-p plane.rle --memory 1G --size 100");
-    expect_life_refused(2,
-                        "applies only to --engine hashlife, or to Larger than Life in plain C, but "
-                        "the engine is packed: --size",
+    expect_life_refused(2, "in plain C, but B3/S23 runs on a grid with the engine",
                         "-p plane.rle --threads 2 --size 100");
-    expect_life_refused(2, "in plain C, but the engine is reference",
-                        "--engine reference --size 100 --threads 2");
+    succeeds("--rule R5,C0,M1,S34..58,B34..45,NM --size 100 --threads 1 -n 1");
     expect_life_refused(2, "omit --device", "-p plane.rle --engine hashlife --device cpu");
     expect_life_refused(2, "omit --profile", "-p plane.rle --engine hashlife --profile");
     expect_life_refused(2, "omit --trace", "-p plane.rle --engine hashlife --trace t.json");
