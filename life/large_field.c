@@ -227,21 +227,37 @@ static unsigned large_prefix_eight(const unsigned char *value, unsigned char bef
 #define LARGE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/* The sum of two bytes, 255 if it is greater; two instructions of vectors. */
+static inline uint8_t large_saturating_sum(uint8_t a, uint8_t b)
+{
+    const uint8_t room = (uint8_t)~b;
+    return (uint8_t)((a < room ? a : room) + b);
+}
+
 #define S uint8_t
 #define T uint8_t
 #define NAME(x) large8_##x
+#define PLUS(a, b) (T)((a) + (b))
+#include "life/large_rows.h"
+#define S uint8_t
+#define T uint8_t
+#define NAME(x) large8_saturating_##x
+#define PLUS(a, b) large_saturating_sum(a, b)
 #include "life/large_rows.h"
 #define S uint8_t
 #define T uint16_t
 #define NAME(x) large8_16_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 #define S uint16_t
 #define T uint16_t
 #define NAME(x) large16_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 #define S uint32_t
 #define T uint32_t
 #define NAME(x) large32_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -479,6 +495,15 @@ static bool summands_are_bytes(const struct large_field *f)
     return !f->run && step * window <= UINT8_MAX;
 }
 
+/* True if counts may be bytes that stay at 255: the rule tells no counts above 253 apart, also
+ * without the middle. An inverted count, and one that is none, may be any value. */
+static bool large_saturates(const struct large_field *f)
+{
+    const struct large_counts *birth = &f->rule.birth, *survival = &f->rule.survival;
+    return f->simple && birth->n == 1 && survival->n == 1 && birth->of[0].most < UINT8_MAX - 1 &&
+           survival->of[0].most < UINT8_MAX - 1 && f->how == LARGE_PLAIN;
+}
+
 static void large_band(void *bands, size_t part)
 {
     const struct large_bands *b = bands;
@@ -487,6 +512,8 @@ static void large_band(void *bands, size_t part)
     struct large_work *w = &b->f->work[part];
     if (b->f->count_bytes == 1)
         large8_rows(b->f, w, first, end);
+    else if (b->f->count_bytes == 2 && summands_are_bytes(b->f) && large_saturates(b->f))
+        large8_saturating_rows(b->f, w, first, end);
     else if (b->f->count_bytes == 2 && summands_are_bytes(b->f))
         large8_16_rows(b->f, w, first, end);
     else if (b->f->count_bytes == 2)
