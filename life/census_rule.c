@@ -188,7 +188,7 @@ static bool table_is_symmetric(const struct life_table *table, unsigned used, st
     return true;
 }
 
-/* Add the matrices under which the rule is symmetric: those that move squares to squares, or
+/* Add the matrices under which the rule is symmetric: rotations and reflections of the square, or
  * shears. */
 static void add_ways(struct census_rule *rule, unsigned used, bool shears)
 {

@@ -86,7 +86,7 @@ static int window_check(const struct life_window *w)
                              w->x, w->y);
 }
 
-/* Write a window's cells to a region; `dead`: as dead cells. */
+/* Write a window's cells to a region; if `dead`, kill the region's cells there. */
 static void region_put(struct large_region *r, const struct life_window *w, bool dead)
 {
     struct large_field *f = &r->field;

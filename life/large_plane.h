@@ -68,8 +68,8 @@ double large_regions_bytes(const struct large_plane *p);
  * ERANGE if cells would be too far from the middle of the plane; the cells are then unchanged. */
 struct large_region *large_regions_cover(struct large_plane *p, struct plane_box box);
 
-/* Give each region room for the next generation, join regions that come near each other, and divide
- * those whose cells have moved far apart. Fails like large_regions_cover. */
+/* Give each region room for the next generation. Join regions if their cells come near each other,
+ * and divide a region if its cells have moved far apart. Fails like large_regions_cover. */
 int large_regions_prepare(struct large_plane *p);
 
 /* Free all regions. */

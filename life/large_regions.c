@@ -173,8 +173,8 @@ static void no_memory_for(const struct large_plane *p, struct plane_box b, doubl
                 b.right - b.left, b.bottom - b.top, bytes / 1e6, p->memory / 1e6);
 }
 
-/* Choose the rectangle of a new region, with room, threads' memory or both if these fit. Return -1
- * if it does not fit with neither. */
+/* Choose the rectangle of a new region: with room and the sums of all threads, with room and the
+ * sums of one thread, or without room. Return -1 if none fits. */
 static int choose_rectangle(const struct large_plane *p, struct large_field *f,
                             struct plane_box box, struct plane_box *rectangle)
 {
@@ -278,7 +278,7 @@ static size_t box_join_regions(const struct large_plane *p, struct plane_box *bo
     return n;
 }
 
-/* Find a region that contains a box to which no other region is near; NULL: none. */
+/* Find a region that contains a box and is the only one near it; NULL: none. */
 static struct large_region *region_taking(const struct large_plane *p, struct plane_box box)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -323,8 +323,8 @@ static int compare_regions(const void *a, const void *b)
     return (x->box.top > y->box.top) - (x->box.top < y->box.top);
 }
 
-/* Measure the regions by their cells or by blocks of cells, remove empty ones and sort the others
- * by the first row. */
+/* Measure the regions by their cells or by blocks of cells, remove empty ones, and sort the
+ * regions by the first row. */
 static void regions_measure(struct large_plane *p,
                             struct plane_box (*box)(const struct large_region *))
 {

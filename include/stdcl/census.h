@@ -61,8 +61,8 @@ struct life_census_options {
 /* An object, up to phase and up to rotations and reflections under which the rule is symmetric. */
 struct life_object {
     /* apgcode: xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider
-     * (conwaylife.com/wiki/Apgcode); of Generations bit planes, as in lifelib: live cells, dying
-     * cells, digits of the generations left. */
+     * (conwaylife.com/wiki/Apgcode). Under Generations it has bit planes, as in lifelib: live
+     * cells, dying cells, digits of the generations left. */
     const char *code;
     unsigned period;
     int dx, dy; /* displacement per period, up to rotation; 0, 0: none */
