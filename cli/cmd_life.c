@@ -243,12 +243,13 @@ static int check_life_kind(struct life_job *job, const struct cli_option *option
         return life_census_check(job);
     if (life_job_plane_engine(job->engine))
         return life_plane_check(job, options);
-    static const char *const plane_options[] = {"memory", "threads", "step"};
-    for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
+    static const char *const plane_options[] = {"memory", "step"};
+    for (size_t i = 0; i < 2 && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, plane_options[i]))
-            return cli_wrong("%s applies only to --engine hashlife%s%s, but the engine is %s: %s",
-                             cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
-                             i == 2 ? "" : ", or to Larger than Life without a grid",
+            return cli_wrong("%s applies only to --engine hashlife or sparse%s, but the engine is "
+                             "%s: %s",
+                             cli_typed(options, plane_options[i]),
+                             i ? "" : ", or to Larger than Life without a grid",
                              life_engine_name((enum life_engine)job->engine), job->choice);
     return CLI_DONE;
 }
@@ -301,7 +302,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "memory limit of hashlife's tree, sparse's tiles or a plane of Larger than Life, such as 500M or 2G (default: half of the machine's memory)"),
         CLI_U64(
             0, "threads", "N", &job->threads, 1, 64,
-            "threads of hashlife, or of a plane of Larger than Life (default: one per processor, of Larger than Life at most 16)"),
+            "threads of hashlife, or of Larger than Life in plain C (default: one per processor, of Larger than Life at most 16)"),
         CLI_U64(
             0, "step", "N", &job->step, 1, UINT64_MAX,
             "unbounded planes: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),
@@ -398,6 +399,18 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     return (*status = cli_window_check(&job->window, job->common.quiet)) == CLI_DONE;
 }
 
+/* Reject --threads on a grid unless plain C has threads: under Larger than Life, whose canonical
+ * rules begin with R. */
+static int check_grid_threads(const struct life_job *job)
+{
+    if (!job->threads || (job->engine == LIFE_REFERENCE && !job->transitions && *job->rule == 'R'))
+        return CLI_DONE;
+    return cli_wrong("--threads applies only to --engine hashlife, or to Larger than Life in plain "
+                     "C, but %s runs on a grid with the engine %s",
+                     job->transitions ? "the rule" : job->rule,
+                     life_engine_name((enum life_engine)job->engine));
+}
+
 static int create_grid_engine(struct life_job *job)
 {
     if (!job->watch)
@@ -446,6 +459,8 @@ int life_job_work(struct life_job *job)
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;
     life_choice_small(job);
+    if ((status = check_grid_threads(job)) != CLI_DONE)
+        return status;
     if ((job->engine != LIFE_REFERENCE || job->compare) &&
         (status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
         return status;

@@ -16,6 +16,7 @@
 #include "report.h"
 #include "text.h"
 #include "usage.h"
+#include "life_md5.h"
 #include "life_run.h"
 
 #include "stdcl/census.h"
@@ -142,8 +143,10 @@ static int plan_census(struct life_job *job)
     const unsigned states = named ? life_transitions_states(named) : 2;
     life_transitions_free(named);
     if (states > 2)
-        return cli_wrong("--rule: a census needs a rule of two states, but %s has %u", rule,
-                         states);
+        return cli_wrong(
+            "--rule: a census needs a rule of two states or of Generations, but %s has "
+            "%u states of another kind",
+            rule, states);
     if (life_rule_normal(rule, job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
     if (!job->soups)
@@ -329,15 +332,49 @@ static int write_census_table(const struct census *s)
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Write a rule as Catagolue does: b3s23. */
+/* Write a rule as Catagolue does: b3s23, and g4b2s345 for 345/2/4. */
 static void put_rule(const char *rule, FILE *fp)
 {
+    const char *birth = strchr(rule, '/'), *states = birth ? strchr(birth + 1, '/') : NULL;
+    const size_t digits = states ? strspn(states + 1, "0123456789") : 0;
+    char text[LIFE_RULE_TEXT + 4];
     const bool base64 = strncmp(rule, "MAP", 3) == 0;
     if (base64)
         fputs(rule, fp);
-    for (; *rule && !base64; rule++)
-        if (*rule != '/')
-            fputc(tolower((unsigned char)*rule), fp);
+    else if (states)
+        snprintf(text, sizeof text, "g%.*sb%.*ss%.*s%s", (int)digits, states + 1,
+                 (int)(states - birth - 1), birth + 1, (int)(birth - rule), rule,
+                 states + 1 + digits);
+    else
+        snprintf(text, sizeof text, "%s", rule);
+    for (const char *p = text; !base64 && *p; p++)
+        if (*p != '/')
+            fputc(tolower((unsigned char)*p), fp);
+}
+
+/* Order of a haul: by count, then by name, both descending. */
+static int compare_for_haul(const void *a, const void *b)
+{
+    const struct life_object *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : strcmp(y->code, x->code);
+}
+
+static void put_haul(const struct census *s, const struct life_object *object, FILE *fp)
+{
+    const struct life_job *job = s->job;
+    char digest[MD5_TEXT];
+    md5_of_text(job->root, digest);
+    fprintf(fp, "@VERSION stdcl-" STDCL_VERSION "\n@MD5 %s\n@ROOT %s\n@RULE ", digest, job->root);
+    put_rule(job->rule, fp);
+    fprintf(fp,
+            "\n@SYMMETRY %s\n@NUM_SOUPS %" PRIu64 "\n@NUM_OBJECTS %" PRIu64 "\n\n@CENSUS TABLE\n",
+            job->symmetry ? job->symmetry : "C1", s->sums.soups, s->sums.objects);
+    for (size_t i = 0; i < s->objects; i++)
+        fprintf(fp, "%s %" PRIu64 "\n", object[i].code, object[i].count);
+    fprintf(fp, "\n@SAMPLE_SOUPIDS\n");
+    for (size_t i = 0; i < s->objects; i++)
+        fprintf(fp, "%s %" PRIu64 "\n", object[i].code, object[i].soup);
 }
 
 /* Write apgsearch's format, with the first soup of each object. The format cannot mark an
@@ -355,16 +392,11 @@ static int write_haul(const struct census *s)
     }
     if (outfile_open(&out, job->haul) < 0)
         return cli_failed_call(NULL);
-    fprintf(out.fp, "@VERSION stdcl-" STDCL_VERSION "\n@ROOT %s\n@RULE ", job->root);
-    put_rule(job->rule, out.fp);
-    fprintf(out.fp,
-            "\n@SYMMETRY %s\n@NUM_SOUPS %" PRIu64 "\n@NUM_OBJECTS %" PRIu64 "\n\n@CENSUS TABLE\n",
-            job->symmetry ? job->symmetry : "C1", s->sums.soups, s->sums.objects);
-    for (size_t i = 0; i < s->objects; i++)
-        fprintf(out.fp, "%s %" PRIu64 "\n", s->object[i].code, s->object[i].count);
-    fprintf(out.fp, "\n@SAMPLE_SOUPIDS\n");
-    for (size_t i = 0; i < s->objects; i++)
-        fprintf(out.fp, "%s %" PRIu64 "\n", s->object[i].code, s->object[i].soup);
+    struct life_object *object = cli_alloc(s->objects + 1, sizeof *object);
+    memcpy(object, s->object, s->objects * sizeof *object);
+    qsort(object, s->objects, sizeof *object, compare_for_haul);
+    put_haul(s, object, out.fp);
+    free(object);
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 

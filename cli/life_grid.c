@@ -293,6 +293,7 @@ static struct life_options grid_engine_options(const struct life_job *job, enum 
                                  .rule = job->transitions ? NULL : job->rule,
                                  .transitions = job->transitions,
                                  .shape = job->shape,
+                                 .threads = (unsigned)job->threads,
                                  .world = cli_world};
 }
 

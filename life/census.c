@@ -1,6 +1,7 @@
 /* census.c - runs soups on devices, box by box, until they are periodic.
  *
- * If all devices are CPUs, the host runs the soups itself, one a thread (census_host.c). Otherwise:
+ * If all devices are CPUs, or under Generations, the host runs the soups itself, one a thread
+ * (census_host.c, census_states.c). Otherwise:
  *
  * A deck is a set of boxes of one size on one device; a launch advances all of them by some
  * generations. Host threads take out periodic boxes, sort and count their ash, and refill the
@@ -101,16 +102,18 @@ struct life_census {
     size_t decks;
     struct census_sorter sorter[SORTERS];
     size_t sorters;
-    struct census_host *host[SORTERS]; /* planes of the sorters' threads, if the host runs soups */
-    pthread_t caller;                  /* of life_census_run */
-    size_t running;                    /* soups that the host is running */
-    pthread_mutex_t lock;              /* protects the members below while threads work */
-    uint64_t next, end;                /* range of soups to start */
-    uint64_t asked, done;              /* soups of this call */
+    /* Memory of the sorters' threads, if the host runs soups: of two states, or Generations. */
+    struct census_host *host[SORTERS];
+    struct census_states *states[SORTERS];
+    pthread_t caller;     /* of life_census_run */
+    size_t running;       /* soups that the host is running */
+    pthread_mutex_t lock; /* protects the members below while threads work */
+    uint64_t next, end;   /* range of soups to start */
+    uint64_t asked, done; /* soups of this call */
     struct soup *waiting[LEVELS];
     size_t waits[LEVELS];
     struct life_census_totals sums;
-    bool failed, stop;
+    bool on_host, failed, stop;
     double stopped;             /* time of the cancel */
     struct life_object *object; /* the result of life_census_objects */
 };
@@ -154,8 +157,10 @@ void life_census_free(life_census *c)
     }
     for (size_t i = 0; i < c->sorters; i++)
         census_sorter_free(&c->sorter[i]);
-    for (size_t i = 0; i < SORTERS; i++)
+    for (size_t i = 0; i < SORTERS; i++) {
         census_host_free(c->host[i]);
+        census_states_free(c->states[i]);
+    }
     pthread_mutex_destroy(&c->lock);
     free(c->deck);
     free(c->object);
@@ -254,10 +259,12 @@ static int make_decks(life_census *c)
     return status < 0 ? -1 : make_deck(c, &c->deck[0]);
 }
 
-/* True if the host runs the soups: if all devices are CPUs, it is faster than the kernels, which
- * compute all cells of a box. */
+/* True if the host runs the soups: of Generations, which have no kernel; or if all devices are
+ * CPUs, where it is faster than the kernels, which compute all cells of a box. */
 static bool host_runs(const life_census *c)
 {
+    if (c->rule.planes > 1)
+        return true;
     const cl_uint n = clgetndev(c->ctx);
     struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
     bool host = info && clgetdevinfo(c->ctx, info) == 0;
@@ -269,10 +276,12 @@ static bool host_runs(const life_census *c)
 
 static int make_hosts(life_census *c)
 {
-    for (size_t i = 0; i < c->sorters; i++)
-        if (!(c->host[i] = census_host_create(&c->rule)))
-            return clerror_set(ENOMEM, "life: out of memory for the soups of a census");
-    return 0;
+    bool made = true;
+    c->on_host = true;
+    for (size_t i = 0; i < c->sorters && made; i++)
+        made = c->rule.planes > 1 ? (c->states[i] = census_states_create(&c->rule)) != NULL
+                                  : (c->host[i] = census_host_create(&c->rule)) != NULL;
+    return made ? 0 : clerror_set(ENOMEM, "life: out of memory for the soups of a census");
 }
 
 static int census_create_parts(life_census *c, const struct life_census_options *o)
@@ -489,7 +498,7 @@ static void soup_touch(life_census *c, struct deck *d, size_t slot)
             return;
         }
     /* Ships may have met outside before they are put back into the larger box. */
-    if (census_touches(box_words(d->level), box, &x, &y))
+    if (census_touches(1, box_words(d->level), box, &x, &y))
         soup_enlarge(c, d, slot, census_ships_meet(&s->ships));
     else
         start_slot(d, slot);
@@ -679,7 +688,9 @@ static void host_soup(life_census *c, size_t thread, uint64_t number)
     uint64_t row[CENSUS_PATCH], generations;
     census_soup_rows(&c->soups, number, row);
     const struct census_soup soup = {c->soups.width, c->soups.height, row, c->most, host_poll, c};
-    const enum census_end end = census_host_soup(c->host[thread], sorter, &soup, &generations);
+    const enum census_end end =
+        c->states[thread] ? census_states_soup(c->states[thread], sorter, &soup, &generations)
+                          : census_host_soup(c->host[thread], sorter, &soup, &generations);
     if (end == CENSUS_DECIDED)
         census_soup_counts(sorter, number);
     else
@@ -754,7 +765,7 @@ int life_census_run(life_census *c, uint64_t soups)
     c->done = 0;
     c->stop = false;
     c->end = soups > UINT64_MAX - c->next ? UINT64_MAX : c->next + soups;
-    const int status = c->host[0] ? host_run(c) : decks_run(c);
+    const int status = c->on_host ? host_run(c) : decks_run(c);
     c->next = c->end < c->next ? c->end : c->next;
     c->end = c->next;
     if (status == 0 && c->stop)

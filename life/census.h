@@ -6,10 +6,13 @@
  *   census_ship.c   ships that leave a box
  *   census_soup.c   the cells of a soup
  *   census_rule.c   a generation in plain C, 64 cells at a time
- *   census_host.c   a soup on the host, on the plane of census_plane.h
+ *   census_host.c   a soup of two states on the host, on the plane of census_plane.h
+ *   census_states.c a soup of Generations on the host, box by box
  *
  * A box is a square of `words` words of 64 cells across and 64 * words rows (census.cl). A patch
- * is a box of one word.
+ * is a box of one word. Under Generations a box has several planes of such bits, one after the
+ * other, as in lifelib: live cells; dying cells; and the binary digits, lowest first, of the
+ * generations that a dying cell has left after this one.
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_CENSUS_H
@@ -21,10 +24,14 @@
 
 enum {
     CENSUS_PATCH = 64,
-    CENSUS_NAME = 400,
+    CENSUS_PLANES = 10, /* of 256 states */
+    CENSUS_CELLS = CENSUS_PLANES * CENSUS_PATCH,
+    CENSUS_CODE = 900, /* characters for 64 x 64 cells of a plane */
+    CENSUS_NAME = CENSUS_PLANES * CENSUS_CODE,
     CENSUS_EDGE = 4,
     CENSUS_CLEAR = 16,
-    CENSUS_MARGIN = 3
+    CENSUS_MARGIN = 3,
+    CENSUS_WAYS = 40 /* matrices with entries -1, 0, 1 and determinant 1 or -1 */
 };
 
 /* ---- census_soup.c ---- */
@@ -44,8 +51,16 @@ void census_soup_rows(const struct census_soups *soups, uint64_t number,
 
 /* ---- census_rule.c ---- */
 
+/* Moves the cell (x, y) to (xx x + xy y, yx x + yy y). */
+struct census_way {
+    signed char xx, xy, yx, yy;
+};
 struct census_rule {
     struct life_family family;
+    /* Rotations and reflections under which the rule is symmetric: 8 of an isotropic rule, 12 of a
+     * hexagonal one, of which 8 are shears here. */
+    struct census_way way[CENSUS_WAYS];
+    int ways;
     /* Of rules that are not outer-totalistic; `rows` evaluates `code`, and is NULL otherwise. */
     struct life_circuit circuit;
     struct circuit_code code;
@@ -57,23 +72,45 @@ struct census_rule {
         bool alive;
     } term[18];
     bool gliders; /* gliders of B3/S23 work, in the same phases */
+    unsigned states;
+    size_t planes;
 };
 int census_rule_make(struct census_rule *rule, const char *text);
+
+/* Find the orientations of the rule's objects: rule->way. */
+void census_rule_ways(struct census_rule *rule);
+
+/* Set the state of a dead cell of a box. */
+void census_set_state(const struct census_rule *rule, size_t words, uint64_t *box, size_t x,
+                      size_t y, unsigned state);
 
 /* Compute a generation; cells beyond the edge are dead. */
 void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to);
 
-/* Bounding box of the live cells. census_bounds returns false if there are none. */
+/* Bounding box of the live and dying cells. census_bounds returns false if there are none. */
 struct census_rectangle {
     int left, top, right, bottom; /* right and bottom excluded */
 };
-bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r);
+bool census_bounds(size_t planes, size_t words, const uint64_t *box, struct census_rectangle *r);
 
-static inline bool census_cell(size_t words, const uint64_t *box, int x, int y)
+/* Live and dying cells of word i of a box. */
+static inline uint64_t census_word(size_t planes, size_t words, const uint64_t *box, size_t i)
+{
+    return planes > 1 ? box[i] | box[64 * words * words + i] : box[i];
+}
+
+/* True for a live or dying cell. */
+static inline bool census_cell(size_t planes, size_t words, const uint64_t *box, int x, int y)
 {
     const int side = 64 * (int)words;
     return x >= 0 && y >= 0 && x < side && y < side &&
-           (box[(size_t)y * words + (size_t)x / 64] >> x % 64 & 1);
+           (census_word(planes, words, box, (size_t)y * words + (size_t)x / 64) >> x % 64 & 1);
+}
+
+/* Bytes of a box. */
+static inline size_t census_bytes(const struct census_rule *rule, size_t words)
+{
+    return rule->planes * 64 * words * words * sizeof(uint64_t);
 }
 
 /* ---- census_name.c ---- */
@@ -87,7 +124,7 @@ struct census_motion {
 /* Find the motion and the apgcode of the pattern in a patch; `name` has CENSUS_NAME bytes, or is
  * NULL if only the motion is wanted. Return -1 if the pattern does not recur within `most`
  * generations or outgrows a patch. It may be anywhere in the patch. */
-int census_name(const struct census_rule *rule, const uint64_t patch[CENSUS_PATCH], unsigned most,
+int census_name(const struct census_rule *rule, const uint64_t *patch, unsigned most,
                 struct census_motion *motion, char *name);
 
 /* ---- census_ash.c ---- */
@@ -115,7 +152,7 @@ struct census_sorter {
     size_t known_n, places;
     uint32_t *part;
     size_t part_n, part_room;
-    uint64_t *scratch; /* four boxes of the largest size */
+    uint64_t *scratch; /* a plane and two boxes of the largest size */
     bool no_memory;
 };
 enum { CENSUS_MOST_WORDS = 32 };
@@ -132,10 +169,10 @@ bool census_sort_clusters(struct census_sorter *sorter, size_t words, uint64_t *
                           const uint64_t *now, uint64_t period);
 
 /* Add the spaceships in a patch, which have one velocity. They are in its middle. */
-bool census_add(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH]);
+bool census_add(struct census_sorter *sorter, const uint64_t *patch);
 
 /* Add the objects of a cluster. Its bounding box over a period begins at CENSUS_MARGIN. */
-bool census_see(struct census_sorter *sorter, const uint64_t patch[CENSUS_PATCH], unsigned period);
+bool census_see(struct census_sorter *sorter, const uint64_t *patch, unsigned period);
 
 /* End the soup: count its objects, or discard them. */
 void census_soup_counts(struct census_sorter *sorter, uint64_t soup);
@@ -149,7 +186,7 @@ struct census_ship {
     uint64_t at;
     int x, y, width, height;
     struct census_motion motion;
-    uint64_t row[CENSUS_CLEAR];
+    uint16_t row[CENSUS_PLANES][CENSUS_CLEAR];
 };
 struct census_ships {
     size_t n, room;
@@ -173,7 +210,7 @@ bool census_ship_leaves(const struct census_ship *ship, int half);
 /* Remove an outbound ship near the box's edge that is alone. Return false if there is none. */
 bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *box,
                       uint64_t generation, struct census_ship *ship);
-bool census_touches(size_t words, const uint64_t *box, int *x, int *y);
+bool census_touches(size_t planes, size_t words, const uint64_t *box, int *x, int *y);
 
 /* True if the paths of two ships intersect at the same time. */
 bool census_ships_meet(const struct census_ships *ships);
@@ -189,10 +226,10 @@ bool census_ships_inside(const struct census_rule *rule, struct census_ships *sh
 void census_ships_return(const struct census_rule *rule, struct census_ships *ships, size_t words,
                          uint64_t *box, uint64_t generation);
 
-/* Draw the ship in the middle of a patch. */
-void census_ship_patch(const struct census_ship *ship, uint64_t patch[CENSUS_PATCH]);
+/* Draw the ship in the middle of a patch of some planes. */
+void census_ship_patch(size_t planes, const struct census_ship *ship, uint64_t *patch);
 
-/* ---- census_host.c ---- */
+/* ---- census_host.c, census_states.c ---- */
 
 struct census_soup {
     size_t width, height;
@@ -206,8 +243,9 @@ enum census_end { CENSUS_DECIDED, CENSUS_UNDECIDED, CENSUS_STOPPED };
 /* The rule's next states for a step of the plane. */
 struct plane_rule census_plane_rule(const struct census_rule *rule);
 
-/* The plane of a thread; NULL: out of memory. */
+/* The memory of a thread for rules of two states or of Generations; NULL: out of memory. */
 struct census_host;
+struct census_states;
 struct census_host *census_host_create(const struct census_rule *rule);
 void census_host_free(struct census_host *host);
 
@@ -215,5 +253,10 @@ void census_host_free(struct census_host *host);
  * census_soup_forgotten. *generations: computed until the soup was found periodic. */
 enum census_end census_host_soup(struct census_host *host, struct census_sorter *sorter,
                                  const struct census_soup *soup, uint64_t *generations);
+
+struct census_states *census_states_create(const struct census_rule *rule);
+void census_states_free(struct census_states *states);
+enum census_end census_states_soup(struct census_states *states, struct census_sorter *sorter,
+                                   const struct census_soup *soup, uint64_t *generations);
 
 #endif

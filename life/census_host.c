@@ -1,4 +1,5 @@
-/* census_host.c - runs a soup on the host, on a plane of its own, and separates its ash.
+/* census_host.c - runs a soup of two states on the host, on a plane of its own, and separates its
+ * ash.
  *
  * Soups follow the rules of census.c: a box that grows when anything but an outbound ship is at its
  * edge, ships that leave, and soups that are repeated if two ships would meet outside. Only the
@@ -128,7 +129,7 @@ static bool take_outbound_ship(struct census_host *h, struct census_sorter *sort
             return false;
     }
     for (int j = 0; j < ship.height; j++)
-        census_plane_kill(p, ship.x, ship.y + j, ship.row[j]);
+        census_plane_kill(p, ship.x, ship.y + j, ship.row[0][j]);
     sorter->no_memory |= !census_ships_add(&h->ships, &ship);
     return true;
 }
@@ -141,7 +142,7 @@ static void grow_box(struct census_host *h)
     census_plane_box(p, p->half + HOST_GROWTH);
     for (size_t i = 0; census_ships_inside(h->rule, &h->ships, &i, p->half, h->generation, &ship);)
         for (int j = 0; j < ship.height; j++)
-            census_plane_put(p, ship.x, ship.y + j, ship.row[j]);
+            census_plane_put(p, ship.x, ship.y + j, ship.row[0][j]);
 }
 
 /* Remove ships at the edge, and enlarge the box until the edge is clear. Return false if the soup

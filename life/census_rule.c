@@ -2,7 +2,8 @@
  *
  * For an outer-totalistic rule, the cells of each block are summed to a four-bit number in four
  * words; the next generation is the union of a few terms, one for each count that the rule names.
- * Other rules use the same circuit as the kernels, as data.
+ * Other rules use the same circuit as the kernels, as data. Under Generations this is the next
+ * generation of the live cells, and a binary counter lets dying cells age.
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
@@ -90,20 +91,53 @@ static void step_circuit(const struct census_rule *rule, size_t words, const uin
         }
 }
 
+/* Under Generations, let cells age, given the next live cells by the table in plane 0 of `to`. */
+static void step_ages(const struct census_rule *rule, size_t size, const uint64_t *from,
+                      uint64_t *to)
+{
+    for (size_t i = 0; i < size; i++) {
+        const uint64_t dying = from[size + i], next = to[i] & ~dying, fresh = from[i] & ~next;
+        uint64_t lasts = 0;
+        for (size_t k = 2; k < rule->planes; k++)
+            lasts |= from[k * size + i];
+        uint64_t borrow = lasts;
+        for (size_t k = 2; k < rule->planes; k++) {
+            const uint64_t digit = from[k * size + i];
+            to[k * size + i] = (digit ^ borrow) | ((rule->states - 3) >> (k - 2) & 1 ? fresh : 0);
+            borrow &= ~digit;
+        }
+        to[i] = next;
+        to[size + i] = lasts | fresh;
+    }
+}
+
 void census_step(const struct census_rule *rule, size_t words, const uint64_t *from, uint64_t *to)
 {
     if (rule->rows)
         step_circuit(rule, words, from, to);
     else
         step_counts(rule, words, from, to);
+    if (rule->planes > 1)
+        step_ages(rule, 64 * words * words, from, to);
 }
 
-bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r)
+void census_set_state(const struct census_rule *rule, size_t words, uint64_t *box, size_t x,
+                      size_t y, unsigned state)
+{
+    const size_t size = 64 * words * words, i = y * words + x / 64;
+    const uint64_t bit = (uint64_t)1 << x % 64;
+    if (state)
+        box[(state > 1) * size + i] |= bit;
+    for (size_t k = 2; k < rule->planes && state > 1; k++)
+        box[k * size + i] |= (rule->states - state - 1) >> (k - 2) & 1 ? bit : 0;
+}
+
+bool census_bounds(size_t planes, size_t words, const uint64_t *box, struct census_rectangle *r)
 {
     bool any = false;
     for (int y = 0; y < 64 * (int)words; y++)
         for (int i = 0; i < (int)words; i++) {
-            const uint64_t w = box[(size_t)y * words + (size_t)i];
+            const uint64_t w = census_word(planes, words, box, (size_t)y * words + (size_t)i);
             if (!w)
                 continue;
             const int left = 64 * i + __builtin_ctzll(w), right = 64 * i + 64 - __builtin_clzll(w);
@@ -115,6 +149,70 @@ bool census_bounds(size_t words, const uint64_t *box, struct census_rectangle *r
         }
     return any;
 }
+
+/* ---- Symmetries. ----------------------------------------------------------------------------- */
+
+/* Cells of a block on which the next state depends, bit 3 y + x each. */
+static unsigned table_uses(const struct life_table *table)
+{
+    unsigned used = 0;
+    for (unsigned block = 0; block < 512; block++)
+        for (int i = 0; i < 9; i++)
+            used |=
+                (unsigned)(life_table_next(table, block) != life_table_next(table, block ^ 1u << i))
+                << i;
+    return used;
+}
+
+/* Move the used cells of a block; 512 if one leaves the block. */
+static unsigned move_block(unsigned block, struct census_way w)
+{
+    unsigned moved = 0;
+    for (; block; block &= block - 1) {
+        const int i = __builtin_ctz(block), x = i % 3 - 1, y = i / 3 - 1, u = w.xx * x + w.xy * y,
+                  v = w.yx * x + w.yy * y;
+        if (u < -1 || u > 1 || v < -1 || v > 1)
+            return 512;
+        moved |= 1u << (3 * (v + 1) + u + 1);
+    }
+    return moved;
+}
+
+static bool table_is_symmetric(const struct life_table *table, unsigned used, struct census_way w)
+{
+    for (unsigned block = 0; block < 512; block++) {
+        const unsigned moved = move_block(block & used, w);
+        if (moved > 511 || life_table_next(table, block) != life_table_next(table, moved))
+            return false;
+    }
+    return true;
+}
+
+/* Add the matrices under which the rule is symmetric: rotations and reflections of the square, or
+ * shears. */
+static void add_ways(struct census_rule *rule, unsigned used, bool shears)
+{
+    for (int i = 0; i < 81; i++) {
+        const struct census_way w = {(signed char)(i % 3 - 1), (signed char)(i / 3 % 3 - 1),
+                                     (signed char)(i / 9 % 3 - 1), (signed char)(i / 27 - 1)};
+        const int determinant = w.xx * w.yy - w.xy * w.yx;
+        const bool square = w.xx * w.xy == 0 && w.yx * w.yy == 0;
+        if (square != shears && (determinant == 1 || determinant == -1) &&
+            table_is_symmetric(&rule->family.table, used, w))
+            rule->way[rule->ways++] = w;
+    }
+}
+
+void census_rule_ways(struct census_rule *rule)
+{
+    const unsigned used = table_uses(&rule->family.table);
+    rule->ways = 0;
+    add_ways(rule, used, false);
+    if (rule->ways < 8)
+        add_ways(rule, used, true);
+}
+
+/* ---- The rule. ------------------------------------------------------------------------------- */
 
 /* True if a glider goes through the same phases as in B3/S23. */
 static bool has_gliders(const struct census_rule *rule)
@@ -139,10 +237,10 @@ int census_rule_make(struct census_rule *rule, const char *text)
     *rule = (struct census_rule){.terms = 0};
     if (life_family_parse(text, &rule->family) < 0)
         return -1;
-    if (rule->family.row->form != LIFE_FORM_TABLE || rule->family.states > 2)
+    if (rule->family.row->form != LIFE_FORM_TABLE)
         return clerror_set(EINVAL,
-                           "life: a census needs a rule of two states on the nearest neighbours; "
-                           "'%s' is %s",
+                           "life: a census needs a rule of two states on the nearest neighbours, "
+                           "or of Generations; '%s' is %s",
                            text, rule->family.row->kind);
     if (rule->family.b0)
         return clerror_set(
@@ -158,6 +256,11 @@ int census_rule_make(struct census_rule *rule, const char *text)
         circuit_code_make(&rule->circuit, &rule->code);
         rule->rows = circuit_rows_widest();
     }
-    rule->gliders = has_gliders(rule);
+    rule->states = rule->family.states;
+    rule->planes = rule->states > 2 ? 2 : 1;
+    for (unsigned left = rule->states > 2 ? rule->states - 3 : 0; left; left >>= 1)
+        rule->planes++;
+    rule->gliders = rule->planes == 1 && has_gliders(rule);
+    census_rule_ways(rule);
     return 0;
 }

@@ -40,7 +40,7 @@ struct census_ship census_glider(size_t words, uint64_t glider, uint64_t began)
                             .height = 3,
                             .motion = {4, glider >> 9 & 1 ? 1 : -1, glider >> 10 & 1 ? 1 : -1}};
     for (int j = 0; j < 3; j++)
-        s.row[j] = glider >> 3 * j & 7;
+        s.row[0][j] = glider >> 3 * j & 7;
     return s;
 }
 
@@ -57,30 +57,31 @@ bool census_is_glider(unsigned cells, struct census_ship *ship)
                 *ship = (struct census_ship){.width = 3,
                                              .height = 3,
                                              .motion = {4, way & 1 ? 1 : -1, way & 2 ? 1 : -1},
-                                             .row = {cells & 7, cells >> 3 & 7, cells >> 6 & 7}};
+                                             .row = {{cells & 7, cells >> 3 & 7, cells >> 6 & 7}}};
                 return true;
             }
     return false;
 }
 
-void census_ship_patch(const struct census_ship *s, uint64_t patch[CENSUS_PATCH])
+void census_ship_patch(size_t planes, const struct census_ship *s, uint64_t *patch)
 {
     enum { AT = (CENSUS_PATCH - CENSUS_CLEAR) / 2 };
-    memset(patch, 0, CENSUS_PATCH * sizeof *patch);
-    for (int j = 0; j < s->height; j++)
-        patch[AT + j] = s->row[j] << AT;
+    memset(patch, 0, planes * CENSUS_PATCH * sizeof *patch);
+    for (size_t k = 0; k < planes; k++)
+        for (int j = 0; j < s->height; j++)
+            patch[k * CENSUS_PATCH + (size_t)(AT + j)] = (uint64_t)s->row[k][j] << AT;
 }
 
 bool census_add_ship(struct census_sorter *sorter, const struct census_ship *ship)
 {
-    uint64_t patch[CENSUS_PATCH];
-    census_ship_patch(ship, patch);
+    uint64_t patch[CENSUS_CELLS];
+    census_ship_patch(sorter->rule->planes, ship, patch);
     return census_add(sorter, patch);
 }
 
 /* ---- Taking one off. ------------------------------------------------------------------------- */
 
-bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
+bool census_touches(size_t planes, size_t words, const uint64_t *box, int *x, int *y)
 {
     const int side = 64 * (int)words;
     const uint64_t first = ((uint64_t)1 << CENSUS_EDGE) - 1, last = ~(~(uint64_t)0 >> CENSUS_EDGE);
@@ -89,7 +90,7 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
         for (size_t i = 0; i < words; i++) {
             const uint64_t edge = inside ? (i == 0 ? first : 0) | (i + 1 == words ? last : 0)
                                          : ~(uint64_t)0,
-                           live = box[(size_t)*y * words + i] & edge;
+                           live = census_word(planes, words, box, (size_t)*y * words + i) & edge;
             if (!live)
                 continue;
             *x = 64 * (int)i + __builtin_ctzll(live);
@@ -101,13 +102,14 @@ bool census_touches(size_t words, const uint64_t *box, int *x, int *y)
 
 /* Grow a rectangle around live cells until it contains all live cells within two cells of it.
  * False if it is larger than a ship may be. */
-static bool ship_grow_rectangle(size_t words, const uint64_t *box, struct census_rectangle *r)
+static bool ship_grow_rectangle(size_t planes, size_t words, const uint64_t *box,
+                                struct census_rectangle *r)
 {
     for (bool grown = true; grown;) {
         grown = false;
         for (int y = r->top - 2; y < r->bottom + 2; y++)
             for (int x = r->left - 2; x < r->right + 2; x++) {
-                if (!census_cell(words, box, x, y) ||
+                if (!census_cell(planes, words, box, x, y) ||
                     (x >= r->left && x < r->right && y >= r->top && y < r->bottom))
                     continue;
                 r->left = x < r->left ? x : r->left;
@@ -133,16 +135,19 @@ static bool read_ship(const struct census_rule *rule, size_t words, const uint64
                       struct census_ship *ship)
 {
     const int middle = 32 * (int)words;
-    uint64_t patch[CENSUS_PATCH];
+    const size_t size = 64 * words * words;
+    uint64_t patch[CENSUS_CELLS];
     *ship = (struct census_ship){.at = generation,
                                  .x = r->left - middle,
                                  .y = r->top - middle,
                                  .width = r->right - r->left,
                                  .height = r->bottom - r->top};
-    for (int y = r->top; y < r->bottom; y++)
-        for (int x = r->left; x < r->right; x++)
-            ship->row[y - r->top] |= (uint64_t)census_cell(words, box, x, y) << (x - r->left);
-    census_ship_patch(ship, patch);
+    for (size_t k = 0; k < rule->planes; k++)
+        for (int y = r->top; y < r->bottom; y++)
+            for (int x = r->left; x < r->right; x++)
+                ship->row[k][y - r->top] |=
+                    (uint16_t)(census_cell(1, words, box + k * size, x, y) << (x - r->left));
+    census_ship_patch(rule->planes, ship, patch);
     return census_name(rule, patch, LONGEST_PERIOD, &ship->motion, NULL) == 0 &&
            (ship->motion.dx || ship->motion.dy);
 }
@@ -155,11 +160,11 @@ static bool is_alone(const struct census_rule *rule, size_t words, const uint64_
     for (int y = r->top - CENSUS_CLEAR; y < r->bottom + CENSUS_CLEAR; y++)
         for (int x = r->left - CENSUS_CLEAR; x < r->right + CENSUS_CLEAR; x++) {
             struct census_ship other;
-            if (!census_cell(words, box, x, y) || rectangle_has(r, x, y) ||
+            if (!census_cell(rule->planes, words, box, x, y) || rectangle_has(r, x, y) ||
                 rectangle_has(&beside, x, y))
                 continue;
             beside = (struct census_rectangle){x, y, x + 1, y + 1};
-            if (!ship_grow_rectangle(words, box, &beside) ||
+            if (!ship_grow_rectangle(rule->planes, words, box, &beside) ||
                 !read_ship(rule, words, box, &beside, ship->at, &other) ||
                 other.motion.dx * (int)ship->motion.period !=
                     ship->motion.dx * (int)other.motion.period ||
@@ -182,16 +187,17 @@ bool census_take_ship(const struct census_rule *rule, size_t words, uint64_t *bo
                       uint64_t generation, struct census_ship *ship)
 {
     int x, y;
-    if (!census_touches(words, box, &x, &y))
+    if (!census_touches(rule->planes, words, box, &x, &y))
         return false;
     struct census_rectangle r = {x, y, x + 1, y + 1};
-    if (!ship_grow_rectangle(words, box, &r) ||
+    if (!ship_grow_rectangle(rule->planes, words, box, &r) ||
         !read_ship(rule, words, box, &r, generation, ship) || !is_alone(rule, words, box, &r, ship))
         return false;
     const bool leaves = census_ship_leaves(ship, 32 * (int)words);
-    for (y = r.top; y < r.bottom && leaves; y++)
-        for (x = r.left; x < r.right; x++)
-            box[(size_t)y * words + (size_t)x / 64] &= ~((uint64_t)1 << x % 64);
+    for (size_t k = 0; k < rule->planes && leaves; k++, box += 64 * words * words)
+        for (y = r.top; y < r.bottom; y++)
+            for (x = r.left; x < r.right; x++)
+                box[(size_t)y * words + (size_t)x / 64] &= ~((uint64_t)1 << x % 64);
     return leaves;
 }
 
@@ -242,23 +248,24 @@ bool census_ships_meet(const struct census_ships *ships)
 static void ship_advance(const struct census_rule *rule, struct census_ship *s, uint64_t generation)
 {
     const uint64_t passed = generation - s->at, turns = passed / s->motion.period;
-    uint64_t patch[CENSUS_PATCH], next[CENSUS_PATCH];
+    uint64_t patch[CENSUS_CELLS], next[CENSUS_CELLS];
     struct census_rectangle begin, r;
-    census_ship_patch(s, patch);
-    census_bounds(1, patch, &begin);
+    census_ship_patch(rule->planes, s, patch);
+    census_bounds(rule->planes, 1, patch, &begin);
     for (uint64_t i = 0; i < passed % s->motion.period; i++) {
         census_step(rule, 1, patch, next);
-        memcpy(patch, next, sizeof patch);
+        memcpy(patch, next, census_bytes(rule, 1));
     }
-    census_bounds(1, patch, &r);
+    census_bounds(rule->planes, 1, patch, &r);
     s->at = generation;
     s->x += (int)turns * s->motion.dx + r.left - begin.left;
     s->y += (int)turns * s->motion.dy + r.top - begin.top;
     s->width = r.right - r.left;
     s->height = r.bottom - r.top;
     memset(s->row, 0, sizeof s->row);
-    for (int j = 0; j < s->height && j < CENSUS_CLEAR; j++)
-        s->row[j] = patch[r.top + j] >> r.left;
+    for (size_t k = 0; k < rule->planes; k++)
+        for (int j = 0; j < s->height && j < CENSUS_CLEAR; j++)
+            s->row[k][j] = (uint16_t)(patch[k * CENSUS_PATCH + (size_t)(r.top + j)] >> r.left);
 }
 
 bool census_ships_inside(const struct census_rule *rule, struct census_ships *ships, size_t *i,
@@ -287,9 +294,10 @@ void census_ships_return(const struct census_rule *rule, struct census_ships *sh
     const int half = 32 * (int)words;
     struct census_ship s;
     for (size_t i = 0; census_ships_inside(rule, ships, &i, half, generation, &s);)
-        for (int j = 0; j < s.height; j++)
-            for (int k = 0; k < s.width; k++)
-                if (s.row[j] >> k & 1)
-                    box[(size_t)(s.y + half + j) * words + (size_t)(s.x + half + k) / 64] |=
-                        (uint64_t)1 << (s.x + half + k) % 64;
+        for (size_t plane = 0; plane < rule->planes; plane++)
+            for (int j = 0; j < s.height; j++)
+                for (int k = 0; k < s.width; k++)
+                    if (s.row[plane][j] >> k & 1)
+                        box[plane * 64 * words * words + (size_t)(s.y + half + j) * words +
+                            (size_t)(s.x + half + k) / 64] |= (uint64_t)1 << (s.x + half + k) % 64;
 }

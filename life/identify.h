@@ -113,8 +113,8 @@ int identify_quadratic_growth(life *lf, struct life_identity *id, bool *end);
 /* Recognizes objects, with names as in a census. */
 struct identify_namer;
 
-/* Open a namer for the plane's rule. *namer is NULL if the rule has no apgcodes: more than two
- * states, or B0. Fails with ENOMEM. */
+/* Open a namer for the plane's rule. *namer is NULL if the rule has no apgcodes: neither of two
+ * states nor of Generations, or B0. Fails with ENOMEM. */
 int identify_namer_open(life *lf, struct identify_namer **namer);
 void identify_namer_close(struct identify_namer *namer);
 

@@ -51,15 +51,16 @@ static int namer_make(struct identify_namer *s, const char *rule, size_t words, 
 }
 
 /* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
-static uint64_t *cluster_cells(const struct identify_cluster *c, size_t words)
+static uint64_t *cluster_cells(const struct census_rule *rule, const struct identify_cluster *c,
+                               size_t words)
 {
-    uint64_t *box = calloc(64 * words * words, sizeof *box);
+    uint64_t *box = calloc(1, census_bytes(rule, words));
     const long long side = 64 * (long long)words, x = (side - (c->right - c->left)) / 2,
                     y = (side - (c->bottom - c->top)) / 2;
     for (size_t i = 0; i < c->n && box; i++) {
         const size_t u = (size_t)(c->cell[i].x - c->left + x),
                      v = (size_t)(c->cell[i].y - c->top + y);
-        box[v * words + u / 64] |= (uint64_t)1 << u % 64;
+        census_set_state(rule, words, box, u, v, c->cell[i].state);
     }
     return box;
 }
@@ -77,7 +78,7 @@ static bool see_spaceship(struct identify_namer *s, const struct identify_cluste
     struct census_motion motion;
     if (cluster_side(c) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return false;
-    uint64_t *patch = cluster_cells(c, 1);
+    uint64_t *patch = cluster_cells(&s->rule, c, 1);
     const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, NULL) == 0 &&
                       (motion.dx || motion.dy) && census_add(&s->sorter, patch);
     s->sorter.no_memory |= !patch;
@@ -94,7 +95,7 @@ static bool see_stationary(struct identify_namer *s, const struct identify_clust
     const size_t words = (size_t)(cluster_side(c) + 2 * CLUSTER_MARGIN) / 64 + 1;
     if (words > s->words)
         return false;
-    uint64_t *box = cluster_cells(c, words);
+    uint64_t *box = cluster_cells(&s->rule, c, words);
     const bool done = box && census_sort(&s->sorter, words, box, s->longest);
     s->sorter.no_memory |= !box;
     free(box);
@@ -223,7 +224,7 @@ int identify_namer_open(life *lf, struct identify_namer **namer)
 {
     const struct life_family *rule = &lf->rule;
     *namer = NULL;
-    if (rule->row->form != LIFE_FORM_TABLE || rule->states > 2 || rule->b0)
+    if (rule->row->form != LIFE_FORM_TABLE || rule->b0)
         return 0;
     *namer = calloc(1, sizeof **namer);
     if (*namer && namer_make(*namer, rule->text, SMALL_WORDS, SHORT_PERIOD) == 0)
@@ -252,7 +253,7 @@ static int name_whole(const struct identify_namer *s, const struct identify_cell
                                            now->right, now->bottom, 0,         false};
     if (cluster_side(&whole) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return 0;
-    uint64_t *patch = cluster_cells(&whole, 1);
+    uint64_t *patch = cluster_cells(&s->rule, &whole, 1);
     const bool named = patch && census_name(&s->rule, patch, LONGEST_PERIOD, &motion, name) == 0;
     id->code = named ? strdup(name) : NULL;
     const bool failed = !patch || (named && !id->code);
@@ -362,6 +363,9 @@ struct life_identity *life_identify_cells(const char *rule, const struct life_ce
     struct life_identity *id = calloc(1, sizeof *id);
     int status =
         id ? namer_make(&s, alone, SMALL_WORDS, SHORT_PERIOD) : out_of_memory_for_objects();
+    if (status == 0 && s.rule.states > 2)
+        status = clerror_set(EINVAL, "life: the cells are of two states, but the rule %s has %u",
+                             alone, s.rule.states);
     status = status == 0 ? cells_of_rectangle(cells, &now) : status;
     status = status == 0 ? identify_clusters_make(&c, &now, NEAR) : status;
     if (status == 0) {

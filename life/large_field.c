@@ -55,6 +55,11 @@ static struct large_row large_row_at(const struct large_field *f, long y)
     return (struct large_row){g->value + (size_t)y * f->stride, g->extent[y]};
 }
 
+static size_t large_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static struct large_extent large_extent_join(struct large_extent a, struct large_extent b)
 {
     if (a.first == a.end)
@@ -222,21 +227,37 @@ static unsigned large_prefix_eight(const unsigned char *value, unsigned char bef
 #define LARGE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+/* The sum of two bytes, 255 if it is greater; two instructions of vectors. */
+static inline uint8_t large_saturating_sum(uint8_t a, uint8_t b)
+{
+    const uint8_t room = (uint8_t)~b;
+    return (uint8_t)((a < room ? a : room) + b);
+}
+
 #define S uint8_t
 #define T uint8_t
 #define NAME(x) large8_##x
+#define PLUS(a, b) (T)((a) + (b))
+#include "life/large_rows.h"
+#define S uint8_t
+#define T uint8_t
+#define NAME(x) large8_saturating_##x
+#define PLUS(a, b) large_saturating_sum(a, b)
 #include "life/large_rows.h"
 #define S uint8_t
 #define T uint16_t
 #define NAME(x) large8_16_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 #define S uint16_t
 #define T uint16_t
 #define NAME(x) large16_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 #define S uint32_t
 #define T uint32_t
 #define NAME(x) large32_##x
+#define PLUS(a, b) (T)((a) + (b))
 #include "life/large_rows.h"
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -283,7 +304,8 @@ int large_field_open(struct large_field *f, const char *rule, unsigned threads)
     f->margin = round_up(f->columns, LARGE_BLOCK);
     f->count_bytes = bytes_of_counts(&f->rule);
     f->simple = f->rule.birth.n <= 1 && f->rule.survival.n <= 1;
-    f->threads = threads;
+    f->threads = (unsigned)parallel_for_threads(
+        threads && threads < THREAD_POOL_MOST ? threads : THREAD_POOL_MOST);
     for (unsigned i = 0; i < f->rule.states; i++)
         f->weight[i] = (unsigned char)large_state_weight(&f->rule, i);
     const int none = large_most(&f->rule) + 1;
@@ -306,11 +328,34 @@ static size_t stride_of(const struct large_field *f, size_t width)
     return 2 * f->margin + round_up(width, LARGE_BLOCK) + LARGE_BLOCK;
 }
 
+enum {
+    BANDS_A_THREAD = 4,       /* so that one that waits for a processor has little left */
+    LEAST_OF_BANDS = 1 << 19, /* cells that are worth threads */
+    LEAST_HEIGHTS = 4,        /* of a band of squares, in heights of the neighbourhood */
+    LEAST_ROWS = 64           /* of a band of runs */
+};
+
+/* Least rows of a band. Each band first sums the 2 reach rows above its own, which other bands sum
+ * too. */
+static size_t least_of_band(const struct large_field *f)
+{
+    return f->run ? LEAST_ROWS : LEAST_HEIGHTS * (2 * f->reach + 1);
+}
+
+/* Number of bands for some rows on `threads` threads. */
+static size_t bands_for(const struct large_field *f, size_t threads, size_t rows)
+{
+    const size_t bands = threads * (f->run ? 1 : BANDS_A_THREAD),
+                 most = large_smaller(bands, rows / least_of_band(f));
+    return threads < 2 || most < 2 ? 1 : f->most_bands ? large_smaller(most, f->most_bands) : most;
+}
+
 double large_field_bytes(const struct large_field *f, size_t width, size_t height)
 {
     const double stride = (double)stride_of(f, width), sums = f->run ? 2. * (double)f->reach : 0;
     return (has_values(f) ? 4 : 2) * stride * (double)height +
-           stride * f->count_bytes * (sums + LARGE_TERMS);
+           stride * f->count_bytes * (sums + LARGE_TERMS) *
+               (double)bands_for(f, f->threads, height);
 }
 
 static void large_work_free(struct large_work *w)
@@ -362,6 +407,8 @@ int large_field_allocate(struct large_field *f, size_t width, size_t height, boo
     f->height = height;
     f->torus = torus;
     f->stride = stride_of(f, width);
+    if (large_field_bytes(f, width, height) > life_host_memory())
+        f->most_bands = 1;
     const double bytes = large_field_bytes(f, width, height);
     bool works = bytes <= life_host_memory() && (f->no_cells = calloc(f->stride, 1)) &&
                  (f->reached = calloc(divide_up(height, LARGE_ROWS), sizeof *f->reached));
@@ -391,9 +438,11 @@ void large_field_free_cells(struct large_field *f)
     }
     for (size_t i = 0; i < f->works; i++)
         large_work_free(&f->work[i]);
-    f->works = 0;
+    free(f->work);
     free(f->no_cells);
     free(f->reached);
+    f->work = NULL;
+    f->works = 0;
     f->no_cells = NULL;
     f->reached = NULL;
 }
@@ -402,7 +451,6 @@ void large_field_close(struct large_field *f)
 {
     large_field_free_cells(f);
     thread_pool_free(f->pool);
-    free(f->work);
     free(f->run);
 }
 
@@ -430,11 +478,6 @@ void large_field_written(struct large_field *f, size_t y)
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
-static size_t large_smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rows first ... end - 1 as `parts` bands. */
 struct large_bands {
     struct large_field *f;
@@ -452,6 +495,15 @@ static bool summands_are_bytes(const struct large_field *f)
     return !f->run && step * window <= UINT8_MAX;
 }
 
+/* True if counts may be bytes that stay at 255: the rule tells no counts above 253 apart, also
+ * without the middle. An inverted count, and one that is none, may be any value. */
+static bool large_saturates(const struct large_field *f)
+{
+    const struct large_counts *birth = &f->rule.birth, *survival = &f->rule.survival;
+    return f->simple && birth->n == 1 && survival->n == 1 && birth->of[0].most < UINT8_MAX - 1 &&
+           survival->of[0].most < UINT8_MAX - 1 && f->how == LARGE_PLAIN;
+}
+
 static void large_band(void *bands, size_t part)
 {
     const struct large_bands *b = bands;
@@ -460,6 +512,8 @@ static void large_band(void *bands, size_t part)
     struct large_work *w = &b->f->work[part];
     if (b->f->count_bytes == 1)
         large8_rows(b->f, w, first, end);
+    else if (b->f->count_bytes == 2 && summands_are_bytes(b->f) && large_saturates(b->f))
+        large8_saturating_rows(b->f, w, first, end);
     else if (b->f->count_bytes == 2 && summands_are_bytes(b->f))
         large8_16_rows(b->f, w, first, end);
     else if (b->f->count_bytes == 2)
@@ -468,25 +522,11 @@ static void large_band(void *bands, size_t part)
         large32_rows(b->f, w, first, end);
 }
 
-enum {
-    BANDS_A_THREAD = 4,       /* so that one that waits for a processor has little left */
-    LEAST_OF_BANDS = 1 << 19, /* cells that are worth threads */
-    LEAST_HEIGHTS = 4,        /* of a band of squares, in heights of the neighbourhood */
-    LEAST_ROWS = 64           /* of a band of runs */
-};
-
 /* Weight of a cell in LARGE_CELLS_A_REPORT: with runs one for each 32, so that the time between two
  * reports does not grow with the range. */
 static size_t large_cell_cost(const struct large_field *f)
 {
     return f->run ? divide_up(f->runs + f->odd_runs + 1, 32) : 1;
-}
-
-/* Least rows of a band. Each band first sums the 2 reach rows above its own, which other bands sum
- * too. */
-static size_t least_of_band(const struct large_field *f)
-{
-    return f->run ? LEAST_ROWS : LEAST_HEIGHTS * (2 * f->reach + 1);
 }
 
 /* Number of threads for rows of `width` cells. */
@@ -496,17 +536,14 @@ static size_t threads_for(struct large_field *f, size_t rows, size_t width)
         rows * width < LEAST_OF_BANDS / large_cell_cost(f))
         return 1;
     if (!f->pool)
-        f->pool = thread_pool_create(f->threads ? f->threads : THREAD_POOL_MOST);
+        f->pool = thread_pool_create(f->threads);
     return f->pool ? f->pool->threads + 1 : 1;
 }
 
 /* Number of bands for rows of `width` cells. */
 static size_t number_of_bands(struct large_field *f, size_t rows, size_t width)
 {
-    const size_t threads = threads_for(f, rows, width);
-    return threads == 1
-               ? 1
-               : large_smaller(threads * (f->run ? 1 : BANDS_A_THREAD), rows / least_of_band(f));
+    return bands_for(f, threads_for(f, rows, width), rows);
 }
 
 /* Rows between two reports: for each thread a band or more. */
@@ -604,4 +641,9 @@ int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, dou
     find_rows(f, first, end);
     f->now = !f->now;
     return 0;
+}
+
+void large_field_undo(struct large_field *f)
+{
+    f->now = !f->now;
 }

@@ -3,6 +3,7 @@
  *   large_rows.h    loops over rows of counts, for counts of 1, 2 and 4 bytes
  *   large_field.c   a generation
  *   large_host.c    the engine "reference" on tori and planes with edges
+ *   large_regions.c fields on unbounded planes
  *   large_plane.c   the engine "reference" on unbounded planes
  *
  * A row of cells has a margin on either side, which is 0, or on a torus repeats the cells of the
@@ -80,18 +81,19 @@ struct large_field {
     struct large_decision decision; /* of the generation that is computed */
     struct large_work *work;        /* of each band */
     size_t works;
-    unsigned threads; /* at most; 0: by processors */
+    unsigned threads;  /* at most */
+    size_t most_bands; /* that have scratch memory; 0: by the number of threads */
     struct thread_pool *pool;
 };
 
-/* Take a rule; then allocate a field of dead cells. Free all, also after a failure. Return 0, or -1
- * with ENOMEM. */
+/* Take a rule, and use at most `threads` threads, 0: one per processor, at most 16. Then allocate a
+ * field of dead cells. Free all, also after a failure. Return 0, or -1 with ENOMEM. */
 int large_field_open(struct large_field *f, const char *rule, unsigned threads);
 int large_field_allocate(struct large_field *f, size_t width, size_t height, bool torus);
 void large_field_free_cells(struct large_field *f);
 void large_field_close(struct large_field *f);
 
-/* Bytes of a field and of scratch memory for one thread. */
+/* Bytes of a field and of scratch memory for all threads. */
 double large_field_bytes(const struct large_field *f, size_t width, size_t height);
 
 /* Estimate the number of cells that the next generation computes. A cell with more than 32 runs
@@ -115,5 +117,8 @@ void large_field_written(struct large_field *f, size_t y);
  * has more cells. If `tell` returns -1, the present generation stays, and the result is -1. */
 int large_field_step(struct large_field *f, bool odd, int (*tell)(void *arg, double done),
                      void *arg);
+
+/* Return to the generation before large_field_step; once after a step. */
+void large_field_undo(struct large_field *f);
 
 #endif

@@ -1,186 +1,16 @@
 /* large_plane.c - the engine "reference" under rules of Larger than Life, on unbounded planes:
- * plain C (large_field.h) in a field around the nonzero cells, which moves and grows with them.
- *
- * Before each generation the field has room for the neighbourhood's reach around the nonzero cells.
- * A new field leaves room for several generations, and a fourth of its size more on each side,
- * unless memory is short. While cells move to a new field, both fields are in memory.
+ * plain C in regions around the nonzero cells (large_regions.c).
  * SPDX-License-Identifier: MIT
  */
 #include "life/cells.h"
 #include "life/engine.h"
-#include "life/large_field.h"
+#include "life/large_plane.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef __int128 plane_wide; /* coordinates in cells of squares of any zoom */
-
-struct large_plane {
-    struct large_field field;
-    long long x, y; /* of the field's cell 0,0 */
-    double memory;  /* limit of bytes, also while cells move */
-};
-
-/* Columns left ... right - 1 and rows top ... bottom - 1; empty if left = right. */
-struct plane_box {
-    long long left, top, right, bottom;
-};
-
-static const long long FARTHEST = 1LL << 61; /* sums of coordinates and sizes fit in 63 bits */
-
-/* ---- The field. ------------------------------------------------------------------------------ */
-
-static struct plane_box plane_box_join(struct plane_box a, struct plane_box b)
-{
-    if (a.left == a.right)
-        return b;
-    if (b.left == b.right)
-        return a;
-    return (struct plane_box){a.left < b.left ? a.left : b.left, a.top < b.top ? a.top : b.top,
-                              a.right > b.right ? a.right : b.right,
-                              a.bottom > b.bottom ? a.bottom : b.bottom};
-}
-
-/* The nonzero cells of row y of the field; 0, 0: none. */
-static struct large_extent cells_of_row(const struct large_field *f, size_t y)
-{
-    struct large_extent e = f->gen[f->now].extent[y];
-    const unsigned char *row = large_field_row(f, f->now, y);
-    while (e.first < e.end && !row[e.first])
-        e.first++;
-    while (e.first < e.end && !row[e.end - 1])
-        e.end--;
-    return e.first < e.end ? e : (struct large_extent){0, 0};
-}
-
-/* The box of all nonzero cells. */
-static struct plane_box plane_box_of_cells(const struct large_plane *p)
-{
-    const struct large_field *f = &p->field;
-    const struct large_cells *g = &f->gen[f->now];
-    struct plane_box box = {0, 0, 0, 0};
-    for (size_t y = g->top; y < g->bottom; y++) {
-        const struct large_extent e = cells_of_row(f, y);
-        const long long row = p->y + (long long)y;
-        if (e.first < e.end)
-            box = plane_box_join(box, (struct plane_box){p->x + (long long)e.first, row,
-                                                         p->x + (long long)e.end, row + 1});
-    }
-    return box;
-}
-
-static bool plane_box_is_inside(const struct large_plane *p, struct plane_box b)
-{
-    const struct large_field *f = &p->field;
-    return b.left >= p->x && b.top >= p->y && b.right <= p->x + (long long)f->width &&
-           b.bottom <= p->y + (long long)f->height;
-}
-
-/* Copy all nonzero rows to another field, dx columns to the right and dy rows down, which may be
- * negative. */
-static void copy_rows(const struct large_field *from, struct large_field *to, long long dx,
-                      long long dy)
-{
-    const struct large_cells *g = &from->gen[from->now];
-    for (size_t y = g->top; y < g->bottom; y++) {
-        const struct large_extent e = cells_of_row(from, y);
-        if (e.first == e.end)
-            continue;
-        const size_t row = (size_t)((long long)y + dy), first = (size_t)((long long)e.first + dx);
-        memcpy(large_field_row(to, to->now, row) + first,
-               large_field_row(from, from->now, y) + e.first, e.end - e.first);
-        large_field_written(to, row);
-    }
-}
-
-/* Room on either side of a length. */
-static long long room_of_length(long long length, size_t reach)
-{
-    return length / 4 + 4 * (long long)reach + LARGE_BLOCK;
-}
-
-/* Bytes of the present field and of a field around a box, both allocated while cells move. */
-static double bytes_of_move(const struct large_field *f, struct plane_box b, long long across,
-                            long long down)
-{
-    return large_field_bytes(f, (size_t)(b.right - b.left + 2 * across),
-                             (size_t)(b.bottom - b.top + 2 * down)) +
-           (f->gen[0].state ? large_field_bytes(f, f->width, f->height) : 0);
-}
-
-/* Replace the field by one around a box, which has all nonzero cells. */
-static int plane_move(struct large_plane *p, struct plane_box b)
-{
-    struct large_field *f = &p->field, next = *f;
-    long long across = room_of_length(b.right - b.left, f->columns),
-              down = room_of_length(b.bottom - b.top, f->reach);
-    if (b.left < -FARTHEST || b.top < -FARTHEST || b.right > FARTHEST || b.bottom > FARTHEST)
-        return clerror_set(ERANGE, "life: live cells are more than 2^61 from the middle of the "
-                                   "plane");
-    if (b.left < b.right && bytes_of_move(f, b, across, down) > p->memory)
-        across = down = 0;
-    const double bytes = bytes_of_move(f, b, across, down);
-    if (bytes > p->memory && b.left == b.right)
-        return clerror_set(ENOMEM,
-                           "life: under Larger than Life an empty plane needs %.4g MB, and the "
-                           "limit is %.4g MB",
-                           bytes / 1e6, p->memory / 1e6);
-    if (bytes > p->memory)
-        return clerror_set(ENOMEM,
-                           "life: under Larger than Life a plane has memory for the rectangle "
-                           "around all live cells, here %lld x %lld; this needs %.4g MB, and the "
-                           "limit is %.4g MB",
-                           b.right - b.left, b.bottom - b.top, bytes / 1e6, p->memory / 1e6);
-    memset(next.gen, 0, sizeof next.gen);
-    next.no_cells = NULL;
-    next.reached = NULL;
-    next.work = NULL;
-    next.works = 0;
-    /* row y here is row y + 1 of a file, where triangles at even sums have their edge above */
-    next.parity = (unsigned)(b.left - across + b.top - down + 1) & 1;
-    if (large_field_allocate(&next, (size_t)(b.right - b.left + 2 * across),
-                             (size_t)(b.bottom - b.top + 2 * down), false) < 0) {
-        large_field_free_cells(&next);
-        free(next.work);
-        return -1;
-    }
-    copy_rows(f, &next, p->x - (b.left - across), p->y - (b.top - down));
-    large_field_free_cells(f);
-    free(f->work);
-    *f = next;
-    p->x = b.left - across;
-    p->y = b.top - down;
-    return 0;
-}
-
-/* Make room for a box besides the nonzero cells. */
-static int plane_make_room(struct large_plane *p, struct plane_box b)
-{
-    return b.left == b.right || plane_box_is_inside(p, b)
-               ? 0
-               : plane_move(p, plane_box_join(plane_box_of_cells(p), b));
-}
-
-/* Make room for the next generation. In most generations the rows' blocks show that there is room,
- * which takes less time than their cells. */
-static int plane_prepare(struct large_plane *p)
-{
-    const struct large_field *f = &p->field;
-    const struct large_cells *g = &f->gen[f->now];
-    bool fits = g->top >= f->reach && f->height - g->bottom >= f->reach;
-    for (size_t y = g->top; y < g->bottom && fits; y++)
-        fits = g->extent[y].first == g->extent[y].end ||
-               (g->extent[y].first >= f->columns && g->extent[y].end + f->columns <= f->width);
-    if (fits)
-        return 0;
-    struct plane_box b = plane_box_of_cells(p);
-    const long long columns = (long long)f->columns, reach = (long long)f->reach;
-    if (b.left == b.right)
-        return 0;
-    b = (struct plane_box){b.left - columns, b.top - reach, b.right + columns, b.bottom + reach};
-    return plane_box_is_inside(p, b) ? 0 : plane_move(p, b);
-}
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
 
@@ -189,7 +19,8 @@ static void large_plane_free(life *lf)
     struct large_plane *p = lf->state;
     if (!p)
         return;
-    large_field_close(&p->field);
+    large_regions_free(p);
+    large_field_close(&p->rule);
     free(p);
     lf->state = NULL;
 }
@@ -200,18 +31,15 @@ static int large_plane_create(life *lf, const struct life_options *o)
     if (!p)
         return clerror_set(ENOMEM, "life: out of memory for an engine");
     p->memory = o->memory ? (double)o->memory : life_host_memory() / 2;
-    int status = large_field_open(&p->field, lf->rule.text, o->threads);
-    if (status == 0)
-        status = plane_move(p, (struct plane_box){0, 0, 0, 0});
-    if (status < 0)
-        large_plane_free(lf);
-    return status;
+    if (large_field_open(&p->rule, lf->rule.text, o->threads) == 0)
+        return 0;
+    large_plane_free(lf);
+    return -1;
 }
 
 static size_t large_plane_bytes(const life *lf)
 {
-    const struct large_plane *p = lf->state;
-    return (size_t)large_field_bytes(&p->field, p->field.width, p->field.height);
+    return (size_t)large_regions_bytes(lf->state);
 }
 
 /* ---- Cells in and out. ----------------------------------------------------------------------- */
@@ -234,11 +62,11 @@ static struct plane_box plane_box_of_window(const struct life_window *w)
     return box;
 }
 
-/* The part of a window in the field, as columns and rows of the window. */
-static struct plane_box window_in_field(const struct large_plane *p, const struct life_window *w)
+/* The part of a window in a region, as columns and rows of the window. */
+static struct plane_box window_in_region(const struct large_region *r, const struct life_window *w)
 {
-    const long long x = p->x - w->x, y = p->y - w->y, right = x + (long long)p->field.width,
-                    bottom = y + (long long)p->field.height, width = (long long)w->width,
+    const long long x = r->x - w->x, y = r->y - w->y, right = x + (long long)r->field.width,
+                    bottom = y + (long long)r->field.height, width = (long long)w->width,
                     height = (long long)w->height;
     const struct plane_box b = {x > 0 ? x : 0, y > 0 ? y : 0, right < width ? right : width,
                                 bottom < height ? bottom : height};
@@ -248,8 +76,9 @@ static struct plane_box window_in_field(const struct large_plane *p, const struc
 /* Refuse a window if its coordinates would overflow. */
 static int window_check(const struct life_window *w)
 {
-    return w->x >= -FARTHEST && w->y >= -FARTHEST && w->x <= FARTHEST && w->y <= FARTHEST &&
-                   w->width <= (size_t)FARTHEST && w->height <= (size_t)FARTHEST
+    return w->x >= -PLANE_FARTHEST && w->y >= -PLANE_FARTHEST && w->x <= PLANE_FARTHEST &&
+                   w->y <= PLANE_FARTHEST && w->width <= (size_t)PLANE_FARTHEST &&
+                   w->height <= (size_t)PLANE_FARTHEST
                ? 0
                : clerror_set(ERANGE,
                              "life: a rectangle at %lld,%lld is more than 2^61 cells from "
@@ -257,79 +86,127 @@ static int window_check(const struct life_window *w)
                              w->x, w->y);
 }
 
+/* Write a window's cells to a region; if `dead`, kill the region's cells there. */
+static void region_put(struct large_region *r, const struct life_window *w, bool dead)
+{
+    struct large_field *f = &r->field;
+    const struct plane_box b = window_in_region(r, w);
+    for (long long y = b.top; y < b.bottom; y++) {
+        const size_t row = (size_t)(w->y + y - r->y);
+        unsigned char *to = large_field_row(f, f->now, row) + (w->x - r->x);
+        for (long long x = b.left; x < b.right; x++)
+            to[x] = dead ? 0 : window_state(w, (size_t)x, (size_t)y);
+        large_field_written(f, row);
+    }
+}
+
 static int large_plane_put(life *lf, const struct life_window *w)
 {
     struct large_plane *p = lf->state;
-    struct large_field *f = &p->field;
-    if (window_check(w) < 0 || plane_make_room(p, plane_box_of_window(w)) < 0)
+    if (window_check(w) < 0)
         return -1;
-    const struct plane_box b = window_in_field(p, w);
-    for (long long y = b.top; y < b.bottom; y++) {
-        const size_t row = (size_t)(w->y + y - p->y);
-        unsigned char *to = large_field_row(f, f->now, row);
-        for (long long x = b.left; x < b.right; x++)
-            to[w->x - p->x + x] = window_state(w, (size_t)x, (size_t)y);
-        large_field_written(f, row);
-    }
+    const struct plane_box box = plane_box_of_window(w);
+    struct large_region *to = plane_box_is_empty(box) ? NULL : large_regions_cover(p, box);
+    if (!to && !plane_box_is_empty(box))
+        return -1;
+    for (size_t i = 0; i < p->n; i++)
+        region_put(p->region[i], w, p->region[i] != to);
     return 0;
+}
+
+/* Add a region's cells to a window. */
+static void region_get(const struct large_region *r, const struct life_window *w)
+{
+    const struct large_field *f = &r->field;
+    const struct plane_box b = window_in_region(r, w);
+    const long long dx = w->x - r->x;
+    for (long long y = b.top; y < b.bottom; y++) {
+        const unsigned char *from = large_field_row(f, f->now, (size_t)(w->y + y - r->y));
+        uint64_t *word = w->state ? NULL : w->cells->word + (size_t)y * w->cells->stride;
+        for (long long x = b.left; x < b.right; x++)
+            if (w->state)
+                w->state[(size_t)y * w->width + (size_t)x] |= from[x + dx];
+            else
+                word[x / 64] |= (uint64_t)(from[x + dx] == 1) << x % 64;
+    }
 }
 
 static int large_plane_get(life *lf, const struct life_window *w)
 {
     const struct large_plane *p = lf->state;
-    const struct large_field *f = &p->field;
     if (window_check(w) < 0)
         return -1;
     if (w->state)
         memset(w->state, 0, w->width * w->height);
     for (size_t y = 0; y < w->height && !w->state; y++)
         memset(w->cells->word + y * w->cells->stride, 0, (w->width + 63) / 64 * sizeof(uint64_t));
-    const struct plane_box b = window_in_field(p, w);
-    for (long long y = b.top; y < b.bottom; y++) {
-        const unsigned char *from = large_field_row(f, f->now, (size_t)(w->y + y - p->y));
-        const long long dx = w->x - p->x;
-        uint64_t *word = w->state ? NULL : w->cells->word + (size_t)y * w->cells->stride;
-        for (long long x = b.left; x < b.right; x++)
-            if (w->state)
-                w->state[(size_t)y * w->width + (size_t)x] = from[x + dx];
-            else
-                word[x / 64] |= (uint64_t)(from[x + dx] == 1) << x % 64;
-    }
+    for (size_t i = 0; i < p->n; i++)
+        region_get(p->region[i], w);
     return 0;
 }
 
 static int large_plane_clear(life *lf)
 {
-    struct large_plane *p = lf->state;
-    large_field_clear(&p->field);
+    large_regions_free(lf->state);
     lf->generation = 0;
     return 0;
 }
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-static int large_plane_tell(void *lf, double done)
+/* Progress of the regions in a generation. */
+struct plane_progress {
+    life *lf;
+    size_t done, n;
+};
+
+static int large_plane_tell(void *progress, double done)
 {
-    return life_call_tell(lf, done);
+    const struct plane_progress *r = progress;
+    return life_call_tell(r->lf, ((double)r->done + done) / (double)r->n);
+}
+
+/* Compute a generation of all regions. Once cancelled, all have the present one. */
+static int plane_generation(life *lf)
+{
+    struct large_plane *p = lf->state;
+    struct plane_progress progress = {lf, 0, p->n};
+    int status = 0;
+    for (; progress.done < p->n && status == 0; progress.done++) {
+        struct large_field *f = &p->region[progress.done]->field;
+        f->pool = p->rule.pool;
+        status = large_field_step(f, lf->generation & 1, large_plane_tell, &progress);
+        p->rule.pool = f->pool;
+    }
+    for (size_t i = 0; i + 1 < progress.done && status < 0; i++)
+        large_field_undo(&p->region[i]->field);
+    return status;
+}
+
+static size_t plane_cells(const struct large_plane *p)
+{
+    size_t cells = 0;
+    for (size_t i = 0; i < p->n; i++)
+        cells += large_field_cells(&p->region[i]->field);
+    return cells;
 }
 
 static int large_plane_step(life *lf, uint64_t generations)
 {
     struct large_plane *p = lf->state;
-    struct large_field *f = &p->field;
     size_t cells = 0;
     for (uint64_t g = 0; g < generations; g++) {
-        const struct large_cells *now = &f->gen[f->now];
-        if (now->top == now->bottom) { /* an empty plane is stored as an empty one */
+        if (large_regions_prepare(p) < 0)
+            return -1;
+        if (!p->n) { /* an empty plane is stored as an empty one */
             lf->generation += generations - g;
             return 0;
         }
-        if (plane_prepare(p) < 0 ||
-            large_field_step(f, lf->generation & 1, large_plane_tell, lf) < 0)
+        if (plane_generation(lf) < 0)
             return -1;
         lf->generation++;
         lf->call.done++;
-        cells += large_field_cells(f);
+        cells += plane_cells(p);
         if (cells >= LARGE_CELLS_A_REPORT && g + 1 < generations && life_call_tell(lf, 0) < 0)
             return -1;
         cells %= LARGE_CELLS_A_REPORT;
@@ -339,26 +216,51 @@ static int large_plane_step(life *lf, uint64_t generations)
 
 /* ---- Queries. -------------------------------------------------------------------------------- */
 
-/* Call `run` for each run of equal nonzero states in a row; stop at a nonzero result. */
-static int large_plane_runs(life *lf,
-                            int (*run)(void *arg, long long x, long long y, uint64_t n,
-                                       unsigned state),
-                            void *arg)
+typedef int plane_run(void *arg, long long x, long long y, uint64_t n, unsigned state);
+
+/* Walk a row of a region. */
+static int region_runs(const struct large_region *r, long long row, plane_run *run, void *arg)
 {
-    const struct large_plane *p = lf->state;
-    const struct large_field *f = &p->field;
-    const struct large_cells *g = &f->gen[f->now];
-    for (size_t y = g->top; y < g->bottom; y++) {
-        const unsigned char *row = large_field_row(f, f->now, y);
-        const struct large_extent e = g->extent[y];
-        for (size_t x = e.first, end; x < e.end; x = end) {
-            for (end = x + 1; end < e.end && row[end] == row[x];)
-                end++;
-            if (row[x] && run(arg, p->x + (long long)x, p->y + (long long)y, end - x, row[x]) != 0)
-                return -1;
-        }
+    const struct large_field *f = &r->field;
+    const size_t y = (size_t)(row - r->y);
+    const unsigned char *cell = large_field_row(f, f->now, y);
+    const struct large_extent e = f->gen[f->now].extent[y];
+    for (size_t x = e.first, end; x < e.end; x = end) {
+        for (end = x + 1; end < e.end && cell[end] == cell[x];)
+            end++;
+        if (cell[x] && run(arg, r->x + (long long)x, row, end - x, cell[x]) != 0)
+            return -1;
     }
     return 0;
+}
+
+/* Call `run` for each run of equal nonzero states in a row; stop at a nonzero result. The regions'
+ * cells do not overlap: in a row, each has the columns of its box. */
+static int large_plane_runs(life *lf, plane_run *run, void *arg)
+{
+    struct large_plane *p = lf->state;
+    large_regions_measure(p);
+    const struct large_region **walked = calloc(p->n + 1, sizeof(const struct large_region *));
+    size_t next = 0, n = 0; /* regions of a row, from the left */
+    int status = walked ? 0 : clerror_set(ENOMEM, "life: out of memory for rows of a plane");
+    for (long long row = 0; (n || next < p->n) && status == 0; row++) {
+        row = n ? row : p->region[next]->box.top;
+        for (; next < p->n && p->region[next]->box.top == row; next++) {
+            size_t k = n++;
+            for (; k && walked[k - 1]->box.left > p->region[next]->box.left; k--)
+                walked[k] = walked[k - 1];
+            walked[k] = p->region[next];
+        }
+        for (size_t i = 0; i < n && status == 0; i++)
+            status = region_runs(walked[i], row, run, arg);
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++)
+            if (walked[i]->box.bottom > row + 1)
+                walked[left++] = walked[i];
+        n = left;
+    }
+    free(walked);
+    return status;
 }
 
 static int add_population(void *tally, long long x, long long y, uint64_t n, unsigned state)
@@ -378,8 +280,11 @@ static int large_plane_population(life *lf, struct life_tally *population)
 
 static int large_plane_bounding_box(life *lf, struct life_box *box)
 {
-    const struct plane_box b = plane_box_of_cells(lf->state);
-    if (b.left == b.right)
+    const struct large_plane *p = lf->state;
+    struct plane_box b = {0, 0, 0, 0};
+    for (size_t i = 0; i < p->n; i++)
+        b = plane_box_join(b, large_region_box(p->region[i]));
+    if (plane_box_is_empty(b))
         return 0;
     *box = (struct life_box){life_number_of(b.left), life_number_of(b.top), life_number_of(b.right),
                              life_number_of(b.bottom)};

@@ -3,7 +3,7 @@
  * Included once for each pair of types: T of a count, and S of its summands in a square, which may
  * be narrower. NAME(x) is the name of a function for the pair. Counts are modulo 2^8, 2^16 or 2^32,
  * whichever is more than the span of the rule's counts, so they may pass through values outside of
- * it.
+ * it. PLUS(a, b) adds up summands; it may also saturate (large_saturates).
  *
  * Loops have whole blocks of LARGE_BLOCK cells, without a remainder that vectors do not divide.
  * SPDX-License-Identifier: MIT
@@ -155,9 +155,9 @@ static inline __attribute__((always_inline)) void NAME(decide)(const struct larg
     for (size_t b = 0; b < n; b += LARGE_BLOCK)
         LARGE_INDEPENDENT for (size_t x = b; x < b + LARGE_BLOCK; x++)
         {
-            T c = terms ? (T)(t0[x] + t1[x] + t2[x] + t3[x]) : count[x];
+            T c = terms ? PLUS(PLUS(t0[x], t1[x]), PLUS(t2[x], t3[x])) : count[x];
             if (terms > 4)
-                c = (T)(c + t4[x] + t5[x]);
+                c = PLUS(c, PLUS(t4[x], t5[x]));
             c = (T)(((c - (value[x] & middle)) ^ flip) + plus);
             const unsigned char state = from[x] ^ inverted, alive = state == 1;
             const T live = (T) - (T)alive, least = (T)(birth ^ (live & stay)),
@@ -331,5 +331,6 @@ static void NAME(rows)(const struct large_field *f, struct large_work *w, size_t
 }
 
 #undef NAME
+#undef PLUS
 #undef T
 #undef S

@@ -93,6 +93,58 @@ static void census_names_match_catagolue(void **unused)
         }
 }
 
+/* Write a rule as Golly's MAP: a bit for each block, north-west first. `next` has the block with
+ * north-west as bit 0, south-east as bit 8. */
+static const char *map_of(bool (*next)(unsigned block))
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static char text[100] = "MAP";
+    unsigned digit[86] = {0};
+    for (unsigned i = 0; i < 512; i++) {
+        unsigned block = 0;
+        for (unsigned k = 0; k < 9; k++)
+            block |= (i >> (8 - k) & 1) << k;
+        digit[i / 6] |= (unsigned)next(block) << (5 - i % 6);
+    }
+    for (size_t i = 0; i < 86; i++)
+        text[3 + i] = digits[digit[i]];
+    return text;
+}
+
+/* A cell stays with a neighbour to the west, the east or the north. */
+static bool lies_or_hangs(unsigned block)
+{
+    return block & 1u << 4 && block & (1u << 1 | 1u << 3 | 1u << 5);
+}
+
+static void check_name(const struct census_rule *rule, const char *pattern, const char *code)
+{
+    uint64_t patch[CENSUS_PATCH];
+    struct census_motion m;
+    char name[CENSUS_NAME];
+    read_patch(pattern, 0, patch);
+    assert_int_equal(census_name(rule, patch, 60, &m, name), 0);
+    assert_string_equal(name, code);
+}
+
+/* Names take only orientations that the rule has: 8, 12 of a hexagonal rule, or fewer. */
+static void census_names_follow_symmetries_of_the_rule(void **unused)
+{
+    static const char *const dominoes[] = {"x = 2, y = 1\n2o!", "x = 1, y = 2\no$o!",
+                                           "x = 2, y = 2\no$bo!"};
+    struct census_rule hexagonal, lying;
+    (void)unused;
+    assert_int_equal(life_rule.ways, 8);
+    works(census_rule_make(&hexagonal, "B/S1H"));
+    assert_int_equal(hexagonal.ways, 12);
+    for (size_t i = 0; i < 3; i++) /* the three directions in which hexagons are neighbours */
+        check_name(&hexagonal, dominoes[i], "xs2_3");
+    works(census_rule_make(&lying, map_of(lies_or_hangs)));
+    assert_int_equal(lying.ways, 2);
+    check_name(&lying, "x = 3, y = 2\n3o$2bo!", "xs4_113"); /* 17 after a quarter turn */
+    check_name(&lying, "x = 3, y = 2\n3o$o!", "xs4_113");
+}
+
 static void census_dying_pattern_has_no_name(void **unused)
 {
     uint64_t patch[CENSUS_PATCH];
@@ -222,11 +274,41 @@ static void census_generation_matches_reference(void **unused)
             for (size_t k = 0; k < side * words; k++)
                 box[k] = k % 3 ? draw_census_cells() & draw_census_cells() : 0;
             for (size_t k = 0; k < side * side; k++)
-                from[k] = (unsigned char)census_cell(words, box, (int)(k % side), (int)(k / side));
+                from[k] =
+                    (unsigned char)census_cell(1, words, box, (int)(k % side), (int)(k / side));
             census_step(&rule, words, box, next);
             life_ref_family_rows(&rule.family, 0, LIFE_PLANE, side, side, 0, side, from, to);
             for (size_t k = 0; k < side * side; k++)
-                assert_int_equal(census_cell(words, next, (int)(k % side), (int)(k / side)), to[k]);
+                assert_int_equal(census_cell(1, words, next, (int)(k % side), (int)(k / side)),
+                                 to[k]);
+        }
+}
+
+/* Under Generations, with counters of up to eight planes. */
+static void census_states_match_reference(void **unused)
+{
+    static const char *const rules[] = {"/2/3", "345/2/4", "125/35/5", "23/36/256", "013/2/9V"};
+    enum { MOST = 128, WORDS = 2 * MOST * CENSUS_PLANES };
+    static unsigned char from[MOST * MOST], to[MOST * MOST];
+    static uint64_t box[WORDS], next[WORDS], right[WORDS];
+    (void)unused;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (size_t words = 1; words <= 2; words++) {
+            struct census_rule rule;
+            const size_t side = 64 * words;
+            works(census_rule_make(&rule, rules[i]));
+            memset(box, 0, sizeof box);
+            memset(right, 0, sizeof right);
+            for (size_t k = 0; k < side * side; k++) {
+                const uint64_t r = draw_census_cells();
+                from[k] = (unsigned char)(r & 1 ? (r >> 1) % rule.states : r >> 9 & 1);
+                census_set_state(&rule, words, box, k % side, k / side, from[k]);
+            }
+            life_ref_family_rows(&rule.family, 0, LIFE_PLANE, side, side, 0, side, from, to);
+            for (size_t k = 0; k < side * side; k++)
+                census_set_state(&rule, words, right, k % side, k / side, to[k]);
+            census_step(&rule, words, box, next);
+            assert_memory_equal(next, right, census_bytes(&rule, words));
         }
 }
 
@@ -365,7 +447,7 @@ static void census_largest_plane_holds_ships_at_the_edge(void **unused)
         struct census_motion m;
         read_patch("xq4_153", way % 8, patch);
         assert_int_equal(census_name(&life_rule, patch, 60, &m, NULL), 0);
-        assert_true(census_bounds(1, patch, &r));
+        assert_true(census_bounds(1, 1, patch, &r));
         for (int j = 0; j < 3; j++)
             glider[j] = patch[r.top + j] >> r.left;
         check_outbound_glider(step[way / 8], glider, m.dx * FAR, m.dy * FAR, m.dx, m.dy);
@@ -443,7 +525,7 @@ static bool glider_returns(int x)
 {
     static uint64_t box[256];
     struct census_ship ship = {
-        .at = 100, .x = x, .width = 3, .height = 3, .motion = {4, 1, 1}, .row = {2, 4, 7}};
+        .at = 100, .x = x, .width = 3, .height = 3, .motion = {4, 1, 1}, .row = {{2, 4, 7}}};
     struct census_ships ships = {1, 1, &ship};
     uint64_t cells = 0;
     memset(box, 0, sizeof box);
@@ -748,7 +830,8 @@ static void census_rejects_bad_options(void **unused)
 {
     (void)unused;
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "B03/S23"}));
-    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "23/3/4"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "23/03/4"}));
+    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "R2,C0,S3,B3"}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.width = 65}));
     life_census *plain = life_census_create(NULL);
     ready(plain);
@@ -775,11 +858,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(census_names_match_catagolue),
+        cmocka_unit_test(census_names_follow_symmetries_of_the_rule),
         cmocka_unit_test(census_dying_pattern_has_no_name),
         cmocka_unit_test(census_ash_is_separated),
         cmocka_unit_test(census_objects_do_not_depend_on_phase),
         cmocka_unit_test(census_parallel_ships_are_separated),
         cmocka_unit_test(census_generation_matches_reference),
+        cmocka_unit_test(census_states_match_reference),
         cmocka_unit_test(census_colliding_ships_are_found),
         cmocka_unit_test(census_plane_matches_reference),
         cmocka_unit_test(census_plane_knows_periodic_tiles),

@@ -277,10 +277,9 @@ static void life_command_hashlife_runs_plane(void **state)
         "applies only to --engine hashlife or sparse, or to Larger than Life without a grid, but "
         "the engine is packed: --size",
         "-p plane.rle --memory 1G --size 100");
-    expect_life_refused(2,
-                        "applies only to --engine hashlife, or to Larger than Life without a grid, "
-                        "but the engine is packed: --size",
+    expect_life_refused(2, "in plain C, but B3/S23 runs on a grid with the engine",
                         "-p plane.rle --threads 2 --size 100");
+    succeeds("--rule R5,C0,M1,S34..58,B34..45,NM --size 100 --threads 1 -n 1");
     expect_life_refused(2, "omit --device", "-p plane.rle --engine hashlife --device cpu");
     expect_life_refused(2, "omit --profile", "-p plane.rle --engine hashlife --profile");
     expect_life_refused(2, "omit --trace", "-p plane.rle --engine hashlife --trace t.json");
@@ -714,7 +713,7 @@ static void life_command_sweeps_rules(void **unused)
     expect_life_refused(1, "family.txt: line 2: 'LifeHistory' is annotated", "sweep family.txt");
     expect_life_refused(2, "identify uses the engine hashlife, which does not compute the rule R2",
                         "identify --rule R2,C0,M0,S2..3,B3..3,NM glider");
-    expect_life_refused(1, "an empty plane needs",
+    expect_life_refused(1, "has memory for rectangles around cells that are near each other",
                         "glider --rule R2,C0,M0,S2..3,B3..3,NM --memory 1");
     put_text(in_folder("mixed.txt"), "B2-a/S12\nB3/S23\n345/2/4\n");
     succeeds("sweep mixed.txt --soups 1 -n 40 --csv mixed.csv");
@@ -1079,9 +1078,11 @@ static void life_command_runs_rule_files(void **unused)
         "-p wire.rle --rule Nowhere");
     expect_life_refused(2, "W0 to W254, and no file W111.rule was found", "--rule W111");
     expect_life_refused(2, "6 for von Neumann's neighbours, and no file", "--rule MAPHmlphgg");
-    expect_life_refused(2, "a census needs a rule of two states, but lifehistory has 7",
-                        "census --rule lifehistory");
-    expect_life_refused(2, "a census needs a rule of two states, but JvN29 has 29",
+    expect_life_refused(
+        2, "a census needs a rule of two states or of Generations, but lifehistory has 7",
+        "census --rule lifehistory");
+    expect_life_refused(2,
+                        "a census needs a rule of two states or of Generations, but JvN29 has 29",
                         "census --rule JvN29");
     expect_life_refused(2, "cannot read", "-p wire.rle --rule nowhere.rule");
     expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");

@@ -18,7 +18,9 @@ static life *identify_plane(const char *rule, const char *text)
     life *lf = life_create(&(struct life_options){.rule = rule, .bounds = LIFE_UNBOUNDED});
     ready(lf);
     works(life_pattern_read_memory("pattern", text, strlen(text), &p));
-    if (p.word)
+    if (p.state)
+        works(life_put_states(lf, 1000, -77, p.columns, p.rows, p.state));
+    else if (p.word)
         works(life_put(lf, 1000, -77, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
     life_pattern_free(&p);
     return lf;
@@ -58,6 +60,11 @@ static void identify_knows_published_patterns(void **unused)
         /* The block-laying switch engine leaves eight blocks in 288 generations. */
         {"B3/S23", "x = 8, y = 6\n6bo$4bob2o$4bobo$4bo$2bo$obo!", LIFE_PUFFER, 288, 24, 24, 32, -1,
          -1, -1, "", NULL},
+        {"125/35/5", "x = 3, y = 3\nb2o$o$b2o!", LIFE_SPACESHIP, 11, 1, 0, 0, 5, 10, 45. / 11,
+         "D2+", "xq11_255"},
+        /* Brian's Brain: a ship of two live and two dying cells has a code of two planes. */
+        {"/2/3", "x = 2, y = 4, rule = /2/3\n2A$2B!", LIFE_SPACESHIP, 1, 0, 1, 0, 4, 4, 6, "D2+",
+         "xq1_03_3"},
         /* Life with all states inverted: a glider of dead cells, stored as live ones. */
         {"B0123478/S01234678", "x = 3, y = 3\nbo$2bo$3o!", LIFE_SPACESHIP, 4, 1, 1, 0, 5, 5, 4,
          "C1", NULL},

@@ -253,30 +253,42 @@ static void ltl_engines_match_definition(void **unused)
             check_ltl_world(&worlds[i], (enum life_engine)e);
 }
 
-/* Plain C adds up squares of different ranges in different ways. */
+/* Compare a square rule in plain C, with `middle`: the cell itself counts. */
+static void check_ltl_square(unsigned range, unsigned states, bool middle,
+                             const unsigned survival[2], const unsigned birth[2])
+{
+    char rule[80];
+    const struct world w = {.rule = rule,
+                            .range = (int)range,
+                            .states = (int)states,
+                            .middle = middle,
+                            .survival = {survival[0], survival[1]},
+                            .birth = {birth[0], birth[1]},
+                            .shape = 'M',
+                            .width = 2 * range + 37,
+                            .height = 2 * range + 5,
+                            .bounds = middle ? LIFE_PLANE : LIFE_TORUS};
+    snprintf(rule, sizeof rule, "R%u,C%u,M%d,S%u..%u,B%u..%u,NM", range, states, middle,
+             survival[0], survival[1], birth[0], birth[1]);
+    check_ltl_world(&w, LIFE_REFERENCE);
+}
+
+/* Plain C adds up squares of different ranges in different ways. From R8 to R15 it adds bytes that
+ * saturate if the rule tells no counts above 253 apart. */
 static void ltl_squares_match_definition(void **unused)
 {
-    static const int ranges[] = {4, 7, 8, 10, 11, 15, 16, 31, 127};
+    static const unsigned ranges[] = {4, 7, 8, 10, 11, 15, 16, 31, 127};
     (void)unused;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (unsigned states = 2; states <= 4; states += 2) {
-            const unsigned range = (unsigned)ranges[i], all = (2 * range + 1) * (2 * range + 1);
+            const unsigned range = ranges[i], all = (2 * range + 1) * (2 * range + 1);
             /* on either side of the expected count: half of the cells are alive, or 0.417 */
-            const unsigned middle = states == 2 ? all / 2 : all * 5 / 12;
-            char rule[80];
-            const struct world w = {.rule = rule,
-                                    .range = ranges[i],
-                                    .states = (int)states,
-                                    .middle = (int)(i % 2),
-                                    .survival = {0, middle},
-                                    .birth = {middle, all - 1},
-                                    .shape = 'M',
-                                    .width = 2 * range + 37,
-                                    .height = 2 * range + 5,
-                                    .bounds = i % 2 ? LIFE_PLANE : LIFE_TORUS};
-            snprintf(rule, sizeof rule, "R%u,C%u,M%d,S0..%u,B%u..%u,NM", range, states, w.middle,
-                     middle, middle, all - 1);
-            check_ltl_world(&w, LIFE_REFERENCE);
+            const unsigned mean = states == 2 ? all / 2 : all * 5 / 12;
+            check_ltl_square(range, states, i % 2, (const unsigned[]){0, mean},
+                             (const unsigned[]){mean, all - 1});
+            if (range > 7 && range < 16)
+                check_ltl_square(range, states, i % 2, (const unsigned[]){mean / 2, 253},
+                                 (const unsigned[]){mean / 2, mean < 250 ? mean : 250});
         }
 }
 
@@ -773,10 +785,170 @@ static void ltl_planes_have_limits(void **unused)
     assert_true(before > 20);
     works(life_population(lf, &population));
     assert_int_equal(population, (4 * before + 1) * (4 * before + 1));
-    fails(ENOMEM, life_put_states(lf, 1 << 20, 0, 1, 1, &one));
+    fails(ENOMEM,
+          life_put_states(lf, 2 * (long long)before + 5, 2 * (long long)before + 5, 1, 1, &one));
     fails(ERANGE, life_put_states(lf, 1LL << 62, 0, 1, 1, &one));
     works(life_population(lf, &before));
     assert_int_equal(before, population);
+    life_free(lf);
+}
+
+/* ---- Regions of planes. ---------------------------------------------------------------------- */
+
+static const char jitterbug[] = "x = 7, y = 8, rule = R4,C0,M1,S24..38,B22..31,NM\n"
+                                "b4o$o4bo$o4b2o$2o2b3o$7o$b4o$b4o$b4o!";
+static const char jitterbug_rule[] = "R4,C0,M1,S24..38,B22..31,NM";
+
+/* Put the ship at a place, mirrored if its columns or rows are to be reversed. */
+static void put_jitterbug(life *lf, long long x, long long y, bool across, bool down)
+{
+    struct life_pattern p;
+    unsigned char cells[8][7];
+    works(life_pattern_read_memory("jitterbug", jitterbug, strlen(jitterbug), &p));
+    for (size_t j = 0; j < 8; j++)
+        for (size_t i = 0; i < 7; i++)
+            cells[down ? 7 - j : j][across ? 6 - i : i] = p.word[j * p.stride] >> i & 1;
+    works(life_put_states(lf, x, y, 7, 8, &cells[0][0]));
+    life_pattern_free(&p);
+}
+
+/* Compare the middle of a plane with a grid, which has all its cells. */
+static void check_like_grid(life *plane, life *grid, size_t side)
+{
+    unsigned char *cells = malloc(side * side);
+    ready(cells);
+    works(life_get_states(grid, 0, 0, side, side, cells));
+    ltl_check_plane(plane, &(const struct ltl_rectangle){cells, -(long long)side / 2,
+                                                         -(long long)side / 2, side, side, 0});
+    free(cells);
+}
+
+/* Two ships 10^6 columns and rows apart take the memory of two ships. */
+static void ltl_far_cells_take_little_memory(void **unused)
+{
+    enum { FAR = 1000000, GENERATIONS = 300 };
+    unsigned char near[200 * 200], far[200 * 200];
+    struct life_box box;
+    uint64_t population, both;
+    (void)unused;
+    life *one = ltl_plane(jitterbug_rule);
+    life *two = life_create(&(struct life_options){
+        .bounds = LIFE_UNBOUNDED, .rule = jitterbug_rule, .memory = (size_t)4 << 20});
+    ready(two);
+    put_jitterbug(one, 0, 0, false, false);
+    put_jitterbug(two, 0, 0, false, false);
+    put_jitterbug(two, FAR, -FAR, false, false);
+    works(life_step(one, GENERATIONS));
+    works(life_step(two, GENERATIONS));
+    works(life_get_states(one, -100, -100, 200, 200, near));
+    for (int i = 0; i < 2; i++) {
+        works(life_get_states(two, i ? FAR - 100 : -100, i ? -FAR - 100 : -100, 200, 200, far));
+        assert_memory_equal(far, near, sizeof near);
+    }
+    works(life_population(one, &population));
+    works(life_population(two, &both));
+    assert_int_equal(both, 2 * population);
+    assert_int_equal(life_bounding_box(two, &box), 1);
+    assert_in_range(box.right.low - box.left.low, FAR, FAR + 20);
+    assert_true(life_device_bytes(two) <= 2 * life_device_bytes(one));
+    life_free(one);
+    life_free(two);
+}
+
+/* Ships that meet, ships that part, and clusters of random cells, as on a grid. */
+static void ltl_regions_join_and_part(void **unused)
+{
+    enum { SIDE = 1200, GENERATIONS = 400, EVERY = 40 };
+    (void)unused;
+    life *plane = ltl_plane(jitterbug_rule);
+    life *grid = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
+                                                    .rule = jitterbug_rule,
+                                                    .bounds = LIFE_PLANE,
+                                                    .width = SIDE,
+                                                    .height = SIDE});
+    ready(grid);
+    for (int i = 0; i < 8; i++) { /* four near the middle, four that come from outside */
+        const long long off = i < 4 ? 12 : 150, x = i & 1 ? off : -off, y = i & 2 ? off : -off;
+        put_jitterbug(plane, x, y, i & 1, i & 2);
+        put_jitterbug(grid, x + SIDE / 2, y + SIDE / 2, i & 1, i & 2);
+    }
+    for (int i = 0; i < 30; i++) {
+        const uint64_t r = life_mix((uint64_t)i);
+        const long long x = (long long)(r % 800) - 400, y = (long long)(r >> 20) % 800 - 400;
+        unsigned char cells[16 * 16];
+        for (size_t k = 0; k < sizeof cells; k++)
+            cells[k] = life_mix(r + k) % 5 < 2;
+        works(life_put_states(plane, x, y, 16, 16, cells));
+        works(life_put_states(grid, x + SIDE / 2, y + SIDE / 2, 16, 16, cells));
+    }
+    for (int g = 0; g < GENERATIONS; g += EVERY) {
+        check_like_grid(plane, grid, SIDE);
+        works(life_step(plane, EVERY));
+        works(life_step(grid, EVERY));
+    }
+    life_free(plane);
+    life_free(grid);
+}
+
+/* A pair of ships that fly apart is divided: its memory does not grow with their distance. */
+static void ltl_parting_ships_are_divided(void **unused)
+{
+    size_t bytes[3];
+    uint64_t population;
+    struct life_box box;
+    (void)unused;
+    life *lf = ltl_plane(jitterbug_rule);
+    put_jitterbug(lf, -20, -20, false, false);
+    put_jitterbug(lf, 20, 20, true, true);
+    for (int i = 0; i < 3; i++) {
+        works(life_step(lf, 4000));
+        bytes[i] = life_device_bytes(lf);
+    }
+    works(life_population(lf, &population));
+    assert_true(population > 0);
+    assert_int_equal(life_bounding_box(lf, &box), 1);
+    assert_true(box.bottom.low - box.top.low > 1000 || box.right.low - box.left.low > 1000);
+    assert_true(bytes[2] < 2 * bytes[0]);
+    life_free(lf);
+}
+
+static int cancel_second_report(void *calls, double fraction)
+{
+    (void)fraction;
+    return ++*(int *)calls == 2;
+}
+
+/* A call that is cancelled in the second region leaves both as they were. */
+static void ltl_cancelled_regions_stay(void **unused)
+{
+    enum { LENGTH = 3000, FAR = 1000000 };
+    static unsigned char line[LENGTH];
+    uint64_t before, after;
+    int calls = 0;
+    (void)unused;
+    life *lf = life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED,
+                                                  .rule = "R200,C0,S1-9,B1-9,NC",
+                                                  .threads = 1,
+                                                  .progress = cancel_second_report,
+                                                  .arg = &calls});
+    ready(lf);
+    memset(line, 1, sizeof line);
+    for (long long i = 0; i < 2; i++)
+        works(life_put_states(lf, i * FAR, i * FAR, LENGTH, 1, line));
+    life_list *cells = life_get_list(lf);
+    works(life_population(lf, &before));
+    fails(ECANCELED, life_step(lf, 1));
+    assert_int_equal(calls, 2);
+    assert_int_equal(life_generation(lf), 0);
+    works(life_population(lf, &after));
+    assert_int_equal(after, before);
+    life_list *again = life_get_list(lf);
+    assert_true(life_list_equal(cells, again));
+    works(life_step(lf, 1));
+    works(life_population(lf, &after));
+    assert_true(after > before);
+    life_list_free(cells);
+    life_list_free(again);
     life_free(lf);
 }
 
@@ -867,6 +1039,10 @@ int main(void)
         cmocka_unit_test(ltl_plane_takes_cells),
         cmocka_unit_test(ltl_planes_are_seen_from_afar),
         cmocka_unit_test(ltl_planes_have_limits),
+        cmocka_unit_test(ltl_far_cells_take_little_memory),
+        cmocka_unit_test(ltl_regions_join_and_part),
+        cmocka_unit_test(ltl_parting_ships_are_divided),
+        cmocka_unit_test(ltl_cancelled_regions_stay),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),
         cmocka_unit_test(ltl_bosco_has_period_166),

@@ -29,10 +29,13 @@ typedef struct life_census life_census;
 
 /* Options of life_census_create. Zero means the default. */
 struct life_census_options {
-    /* All devices of the context are used. If all are CPUs, the host computes the soups itself,
-     * without kernels. NULL: stdgpu, else stdcpu. Not owned; must outlive the census. */
+    /* All devices of the context are used. If all are CPUs, or under Generations, the host computes
+     * the soups itself, without kernels. NULL: stdgpu, else stdcpu. Not owned; must outlive the
+     * census. */
     CLCONTEXT *ctx;
-    const char *rule;     /* as for life_rule_normal, without B0; NULL = "B3/S23" */
+    /* Rule of the nearest neighbours or of Generations, as for life_rule_normal, without B0. NULL:
+     * B3/S23. */
+    const char *rule;
     size_t width, height; /* of a soup, 1 to 64; 0 = 16 */
     double density;       /* fraction of live cells at the start; 0 = 1/2 */
     /* Seed, and number of the first soup. Soup n is the column of life_soup's cells (x, y) that
@@ -55,10 +58,11 @@ struct life_census_options {
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* An object, up to rotation, reflection and phase. */
+/* An object, up to phase and up to rotations and reflections under which the rule is symmetric. */
 struct life_object {
     /* apgcode: xs4_33 is the block, xp2_7 the blinker, xq4_153 the glider
-     * (conwaylife.com/wiki/Apgcode). */
+     * (conwaylife.com/wiki/Apgcode). Under Generations it has bit planes, as in lifelib: live
+     * cells, dying cells, digits of the generations left. */
     const char *code;
     unsigned period;
     int dx, dy; /* displacement per period, up to rotation; 0, 0: none */

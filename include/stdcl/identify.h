@@ -67,13 +67,13 @@ struct life_identity {
     /* Symmetry of a phase, the most symmetric one: C1, C2, C4, D2+, D2x, D4+, D4x, D8, as Catagolue
      * names them without the parity of centres. */
     char symmetry[LIFE_SYMMETRY_TEXT];
-    /* apgcode of a still life, oscillator or spaceship of two states of up to 33 columns and rows;
-     * else NULL. Owned. */
+    /* apgcode of a still life, oscillator or spaceship of up to 33 columns and rows, under a rule
+     * of two states or of Generations without B0; else NULL. Owned. */
     const char *code;
-    /* The separate objects of a settled pattern of two states, the most common first: code, period,
-     * displacement and count; other members are 0. Growth: those emitted in a period, if they are
-     * all by which the pattern grows. Owned; 0 objects if they cannot be separated: an object is
-     * larger than 58 x 58. */
+    /* The separate objects of a settled pattern under these rules, the most common first: code,
+     * period, displacement and count; other members are 0. Growth: those emitted in a period, if
+     * they are all by which the pattern grows. Owned; 0 objects if they cannot be separated: an
+     * object is larger than 58 x 58. */
     size_t objects;
     struct life_object *object;
 };

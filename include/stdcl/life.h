@@ -182,8 +182,9 @@ enum life_engine {
     LIFE_PACKED, /* a bit or a byte per cell on devices; several generations per launch */
     LIFE_LOCAL,  /* one int per cell, tiles in local memory (for teaching) */
     LIFE_GLOBAL, /* one int per cell, global memory (for teaching) */
-    /* Plain C on the host, one byte per cell: on one core, under Larger than Life on all. Larger
-     * than Life also has unbounded planes: the rectangle around all live cells. */
+    /* Plain C on the host, one byte per cell: on one core, under Larger than Life on up to 16.
+     * Larger than Life also has unbounded planes: rectangles around live cells that are near each
+     * other. */
     LIFE_REFERENCE,
     /* Unbounded planes. HashLife: a quadtree on the host in which equal squares are one node, with
      * a cached future. Guns, ships and machines gain without limit; random cells do not. R. W.
