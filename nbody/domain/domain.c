@@ -14,9 +14,11 @@
 
 /* ---- Creation. ------------------------------------------------------------------------------- */
 
-enum { LEAST_BLOCK = 32768 }; /* bytes */
+/* Bytes from which on the layer pins host memory: a copy to pageable memory would block. */
+enum { LEAST_BLOCK = 32768 };
 
-void *nbody_domain_block(struct nbody *nb, size_t bytes)
+/* Allocate a block with an image per device; NULL: out of memory. */
+static void *domain_block(struct nbody *nb, size_t bytes)
 {
     void *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
     EACH_TREE(nb, p)
@@ -24,88 +26,106 @@ void *nbody_domain_block(struct nbody *nb, size_t bytes)
     return block;
 }
 
-void nbody_domain_free_block(struct nbody *nb, void *block)
+int nbody_domain_reserve_received(struct nbody *nb, struct nbody_device *p, size_t count)
 {
-    EACH_TREE(nb, p)
-    nbody_device_drop_bytes(p, block ? clsizeofmem(block) : 0);
-    clfree(block);
-}
-
-/* Allocate a block of migrating bodies of one device again. */
-static int migrants_allocate(struct nbody *nb, struct nbody_device *p, void **block, size_t bytes)
-{
+    void **const block = &p->domain.received;
+    if (count <= p->domain.received_room)
+        return 0;
     if (*block)
         nbody_device_drop_bytes(p, clsizeofmem(*block));
     clfree(*block);
-    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
-    if (!*block)
-        return -1;
-    nbody_device_add_bytes(p, clsizeofmem(*block));
-    return 0;
+    p->domain.received_room = count + count / 4 + TREE_SAMPLES;
+    *block = nbody_device_alloc(nb, p, p->domain.received_room * 8 * nb->real, CL_MEM_DEVONLY);
+    return *block ? 0 : -1;
 }
 
-int nbody_domain_reserve(struct nbody *nb, struct nbody_device *p, struct migrants *m, size_t slots)
+/* ---- Blocks of pairs. ------------------------------------------------------------------------ */
+
+/* Bytes of an element. */
+static size_t pair_bytes(const struct nbody *nb, enum pair_kind kind)
 {
-    if (slots <= m->room)
+    const size_t each[PAIR_KINDS] = {[MIGRANTS] = 8 * nb->real,
+                                     [FORCE_SUMS] = 4 * nb->real,
+                                     [CELLS] = nbody_domain_cell_bytes(nb),
+                                     [BODIES] = nbody_domain_body_bytes(nb),
+                                     [FLAGS] = sizeof(cl_uint),
+                                     [BOXES] = 8 * nb->real};
+    return each[kind];
+}
+
+int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
+                         cl_uint count)
+{
+    struct pair *const e = nbody_domain_pair(nb->domain.tree, from, to);
+    struct nbody_device *const both[] = {nb->domain.tree->owner[from].device,
+                                         nb->domain.tree->owner[to].device};
+    void **const block = &e->block[kind];
+    if (count <= e->room[kind])
         return 0;
-    const size_t room = slots < TREE_SAMPLES ? TREE_SAMPLES : slots + slots / 4;
-    m->room = 0; /* until all are there */
-    if (migrants_allocate(nb, p, &m->body, room * 8 * nb->real) != 0 ||
-        migrants_allocate(nb, p, &m->force, room * 4 * nb->real) != 0 ||
-        (m == &p->domain.sent && migrants_allocate(nb, p, &m->row, room * sizeof(cl_uint)) != 0))
-        return -1;
-    m->room = room;
-    return 1;
+    e->room[kind] = count + count / 4 + 1024;
+    if (!both[0] && !both[1])
+        return 1;
+    for (size_t b = 0; b < 2; b++)
+        if (both[b] && *block)
+            nbody_device_drop_bytes(both[b], clsizeofmem(*block));
+    clfree(*block);
+    const size_t bytes = e->room[kind] * pair_bytes(nb, kind);
+    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    for (size_t b = 0; b < 2; b++)
+        if (both[b] && *block)
+            nbody_device_add_bytes(both[b], clsizeofmem(*block));
+    if (*block)
+        return 1;
+    e->room[kind] = 0;
+    return -1;
 }
 
-/* Allocate the first blocks of migrating bodies of all devices. */
-static int migrants_open(struct nbody *nb)
+static int pairs_open(struct nbody *nb)
 {
-    EACH_TREE(nb, p)
-    if (nbody_domain_reserve(nb, p, &p->domain.sent, 1) < 0 ||
-        nbody_domain_reserve(nb, p, &p->domain.received, 1) < 0)
-        return -1;
+    static const cl_uint first[PAIR_KINDS] = {
+        [CELLS] = 3000, [BODIES] = 3000, [FLAGS] = TREE_FLAGS};
+    const struct domains *s = nb->domain.tree;
+    EACH_PAIR(s, from, to)
+    for (size_t kind = from == to ? PAIR_KINDS : 0; kind < PAIR_KINDS; kind++)
+        if (nbody_domain_reserve(nb, from, to, (enum pair_kind)kind, first[kind]) < 0)
+            return -1;
     return 0;
 }
 
-static void migrants_free(struct migrants *m)
-{
-    clfree(m->body);
-    clfree(m->force);
-    clfree(m->row);
-    *m = (struct migrants){0};
-}
+/* ---- Domains. -------------------------------------------------------------------------------- */
 
-int nbody_domain_allocate_all(struct nbody *nb)
+int nbody_domain_allocate(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t n = s->n, counts = (TREE_COUNTS + 2) * n,
+    if (!s)
+        return 0;
+    const size_t n = s->n, counts = TREE_COUNTS * n, cells = 2 * TREE_LEVELS + 2,
                  messages = 4 * n * n + 2 * n * (size_t)world_size(nb->world);
-    s->counts_each = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
-                     2; /* two more: nbody_let_single_index and nbody_let_stale_index */
+    s->counts_each = (cl_uint)(counts > cells ? counts : cells);
     s->begin = calloc(n + 1, sizeof *s->begin);
-    s->slot_begin = calloc(n * (n + 1), sizeof *s->slot_begin);
     s->send_request = calloc(messages, sizeof *s->send_request);
     s->receive_request = calloc(messages, sizeof *s->receive_request);
     s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
     s->ev = calloc(n, sizeof *s->ev);
+    s->pair = calloc(n * n, sizeof *s->pair);
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
     s->moved = calloc(n, sizeof *s->moved);
-    s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
+    s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary);
     nb->domain.key_words = 1;
-    s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
-    s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
-    s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
-    s->toptree = nbody_domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS *
-                                            nbody_domain_cell_bytes(nb));
-    return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
-                   s->cost && s->moved && s->send_request && s->receive_request && s->boundary &&
-                   s->counts && s->samples && s->edge && s->toptree
-               ? migrants_open(nb)
-               : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
+    s->counts = domain_block(nb, n * s->counts_each * sizeof *s->counts);
+    s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
+    s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb));
+    s->toptree =
+        domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb));
+    s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real);
+    if (s->begin && s->ev && s->list && s->pair && s->walk_seconds && s->walk_count && s->cost &&
+        s->moved && s->send_request && s->receive_request && s->boundary && s->counts &&
+        s->samples && s->edge && s->toptree && s->group_box && pairs_open(nb) == 0)
+        return nbody_device_threads_open(nb);
+    return clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
 
 int nbody_domain_open(struct nbody *nb)
@@ -139,30 +159,28 @@ int nbody_domain_open(struct nbody *nb)
     return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
 }
 
-void nbody_domain_free_all(struct nbody *nb)
+void nbody_domain_free(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     if (!s)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {s->boundary, s->counts, s->samples, s->edge, s->toptree};
+    void *const blocks[] = {s->boundary, s->counts, s->samples, s->edge, s->toptree, s->group_box};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     for (cl_uint k = 0; s->owner && k < s->n; k++)
-        if (s->owner[k].device) {
-            migrants_free(&s->owner[k].device->domain.sent);
-            migrants_free(&s->owner[k].device->domain.received);
-        }
+        if (s->owner[k].device)
+            clfree(s->owner[k].device->domain.received);
     for (cl_uint k = 0; s->ev && k < s->n; k++) {
         nbody_domain_forget_event(&s->ev[k].box);
-        nbody_domain_forget_event(&s->ev[k].boxes);
-        nbody_domain_forget_event(&s->ev[k].toptree);
-        nbody_domain_forget_event(&s->ev[k].packed);
         nbody_domain_forget_event(&s->ev[k].upload);
         nbody_domain_forget_event(&s->ev[k].walks);
     }
     nbody_domain_clear_list(s);
+    for (size_t b = 0; s->pair && b < (size_t)s->n * s->n * PAIR_KINDS; b++)
+        clfree(s->pair[b / PAIR_KINDS].block[b % PAIR_KINDS]);
+    free(s->pair);
     free(s->owner);
     free(s->ev);
     free(s->list);
@@ -171,11 +189,16 @@ void nbody_domain_free_all(struct nbody *nb)
     free(s->cost);
     free(s->moved);
     free(s->begin);
-    free(s->slot_begin);
     free(s->send_request);
     free(s->receive_request);
     free(s);
     nb->domain.tree = NULL;
+}
+
+void nbody_domain_stop_threads(struct nbody *nb)
+{
+    if (nb->domain.tree)
+        nbody_device_threads_free(nb);
 }
 
 /* ---- Transfers. ------------------------------------------------------------------------------ */
@@ -217,17 +240,10 @@ int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at
 }
 
 int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                          enum download when, cl_event *ev)
+                          bool beside, cl_event *ev)
 {
-    static const int flags[] = {[IN_ORDER] = 0,
-                                [BESIDE] = CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER,
-                                [READY] = CL_EVENT_SIDE_QUEUE};
-    return domain_copy(nb, p, at, bytes, CL_MEM_HOST | flags[when], ev);
-}
-
-int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
-{
-    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
+    return domain_copy(nb, p, at, bytes,
+                       CL_MEM_HOST | (beside ? CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER : 0), ev);
 }
 
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
@@ -250,26 +266,24 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
-void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
-                      enum download when, cl_event *ev)
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
 {
     struct domains *s = nb->domain.tree;
     if (bytes == 0 || from == to ||
         (!s->owner[from].device && to != TO_HOSTS && !s->owner[to].device))
         return;
-    s->list[s->nlist++] = (struct transfer){from, to, at, at, bytes, when, ev ? *ev : NULL};
-    if (ev)
-        *ev = NULL;
+    s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
 }
 
-void nbody_domain_add_to(struct nbody *nb, cl_uint from, cl_uint to, void *at, void *to_at,
-                         size_t bytes, enum download when)
+void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
+                            cl_uint first, cl_uint count)
 {
-    struct domains *s = nb->domain.tree;
-    const size_t before = s->nlist;
-    nbody_domain_add(nb, from, to, s->owner[from].device ? at : to_at, bytes, when, NULL);
-    if (s->nlist > before)
-        s->list[before].to_at = to_at;
+    const size_t bytes = pair_bytes(nb, kind);
+    const bool back = kind == BOXES || kind == FORCE_SUMS;
+    nbody_domain_add(nb, back ? to : from, back ? from : to,
+                     (char *)nbody_domain_pair(nb->domain.tree, from, to)->block[kind] +
+                         first * bytes,
+                     count * bytes);
 }
 
 /* Post a message with the bytes of a transfer. */
@@ -307,14 +321,14 @@ static bool transfer_repeats_bytes(const struct domains *s, const struct transfe
 }
 
 /* Enqueue the download of a transfer's bytes, or post their receive. */
-static int transfer_start(struct nbody *nb, struct transfer *c)
+static int transfer_start(struct nbody *nb, struct transfer *c, bool beside)
 {
     const struct domains *s = nb->domain.tree;
     const struct owner *from = &s->owner[c->from];
     if (from->device)
-        return c->ev_download || transfer_repeats_bytes(s, c, -1)
+        return transfer_repeats_bytes(s, c, -1)
                    ? 0
-                   : nbody_domain_download(nb, from->device, c->at, c->bytes, c->when,
+                   : nbody_domain_download(nb, from->device, c->at, c->bytes, beside,
                                            &c->ev_download);
     return transfer_repeats_bytes(s, c, world_rank(nb->world))
                ? 0
@@ -328,9 +342,7 @@ static int transfer_upload(struct nbody *nb, const struct transfer *c)
     const struct nbody_device *p = c->to == TO_HOSTS ? NULL : s->owner[c->to].device;
     if (!p)
         return 0;
-    if (c->to_at != c->at)
-        memcpy(c->to_at, c->at, c->bytes);
-    if (domain_copy(nb, p, c->to_at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
+    if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
                     &s->ev[c->to].upload) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
@@ -353,21 +365,23 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
     return transfer_upload(nb, c);
 }
 
+/* Enqueue the downloads and post the receives. */
+static int exchange_begin(struct nbody *nb, bool beside)
+{
+    struct domains *s = nb->domain.tree;
+    for (struct transfer *c = s->list; c < s->list + s->nlist; c++)
+        if (transfer_start(nb, c, beside) != 0)
+            return -1;
+    return domain_flush_all(nb);
+}
+
 /* Each transfer is forwarded as soon as its download ends. The function waits for these copies
  * only: collecting all finished events takes time, which a sum cannot spare here. */
-int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
+static int exchange_end(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     struct transfer *const end = s->list + s->nlist;
     int status = 0;
-    if (s->nlist == 0 && !meanwhile)
-        return 0;
-    for (struct transfer *c = s->list; status == 0 && c < end; c++)
-        status = transfer_start(nb, c);
-    if (status == 0)
-        status = domain_flush_all(nb);
-    if (status == 0 && meanwhile)
-        status = nbody_device_threads_all(nb, meanwhile, 0);
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         status = transfer_forward(nb, c);
     if (status == 0)
@@ -379,20 +393,27 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     return status;
 }
 
-int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes,
-                        enum download when, launch_fn meanwhile)
+int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
 {
-    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * stride, bytes, when, NULL);
-    return nbody_domain_exchange(nb, meanwhile);
+    if (exchange_begin(nb, meanwhile != NULL) != 0)
+        return -1;
+    if (meanwhile && nbody_device_threads_all(nb, meanwhile) != 0)
+        return -1;
+    return exchange_end(nb);
 }
 
-int nbody_domain_gather_counts(struct nbody *nb, size_t words, enum download when,
-                               launch_fn meanwhile)
+int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes)
+{
+    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * stride, bytes);
+    return nbody_domain_exchange(nb, NULL);
+}
+
+int nbody_domain_gather_counts(struct nbody *nb, size_t words)
 {
     struct domains *s = nb->domain.tree;
     const size_t word = sizeof *s->counts;
-    return nbody_domain_gather(nb, s->counts, s->counts_each * word, words * word, when, meanwhile);
+    return nbody_domain_gather(nb, s->counts, s->counts_each * word, words * word);
 }
 
 /* ---- Walk times; return of forces. ----------------------------------------------------------- */
@@ -421,48 +442,30 @@ static void domain_record_walk_time(struct domains *s, const struct nbody_device
     s->walks_began = 0;
 }
 
-/* Finished events are collected while the devices walk, so that no device idles later for that.
- * The downloads are enqueued on side queues and start when the walks end. */
-int nbody_domain_begin_return(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    EACH_TREE(nb, p)
-    {
-        enum download when = BESIDE;
-        if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
-            return -1;
-        for (struct transfer *c = s->list; c < s->list + s->nlist; c++) {
-            if (c->from != p->domain.index)
-                continue;
-            if (nbody_domain_download(nb, p, c->at, c->bytes, when, &c->ev_download) != 0)
-                return -1;
-            when = READY;
-        }
-        if (nbody_domain_download(nb, p, s->counts, 0, when, &s->ev[p->domain.index].walks) != 0 ||
-            clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-int nbody_domain_end_return(struct nbody *nb)
+/* Finished events are collected while the devices walk, so that no device idles later for that. */
+int nbody_domain_exchange_return(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     struct nbody_device *const first = domain_timed_device(nb);
-    int status = first ? nbody_domain_wait_event(nb, first, &s->ev[first->domain.index].walks) : 0;
+    EACH_TREE(nb, p)
+    if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
+        return -1;
+    if (exchange_begin(nb, false) != 0)
+        return -1;
+    EACH_TREE(nb, p)
+    if (nbody_domain_download(nb, p, s->counts, 0, false, &s->ev[p->domain.index].walks) != 0 ||
+        clflush(nb->ctx, p->dev, 0) != 0)
+        return -1;
+    if (first && nbody_domain_wait_event(nb, first, &s->ev[first->domain.index].walks) != 0)
+        return -1;
     domain_record_walk_time(s, first);
     EACH_TREE(nb, p)
     {
-        if (status == 0 && p != first)
-            status = nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].walks);
+        if (nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].walks) != 0)
+            return -1;
         nbody_device_mark_idle(nb, p);
     }
-    if (status == 0)
-        status = nbody_domain_exchange(nb, NULL);
-    EACH_TREE(nb, p)
-    if (status == 0)
-        status = nbody_domain_barrier(nb, p);
-    return status;
+    return exchange_end(nb);
 }
 
 static void join_bitwise_or(void *a, const void *b, void *arg)
@@ -651,15 +654,9 @@ int nbody_domain_balance(struct nbody *nb)
     if (domain_spread_numbers(nb, s->moved) != 0)
         return -1;
     s->boundaries_changed = s->boundaries_moved = true;
-    s->sums_since_reset = 0;
     for (cl_uint k = 1; k < s->n; k++)
         s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
     return 0;
-}
-
-void nbody_domain_forget_cells(struct nbody_device *p)
-{
-    p->domain.mark_cleared = p->domain.root_known = false;
 }
 
 void nbody_domain_set_key_words(struct nbody *nb, cl_uint words)
