@@ -11,6 +11,8 @@
 #include "nbody/domain/tree_domain.h"
 #include "core/args.h"
 
+#include <stdcl/profile.h>
+
 #include "builds_once.h"
 #include "check.h"
 #include "deep.h"
@@ -844,6 +846,39 @@ static void tree_small_groups_use_stricter_criterion(void **state)
     nbody_free(nb);
 }
 
+/* Return how often a kernel was launched on all devices since the profile began. */
+static size_t launches_of(const char *kernel)
+{
+    struct clprofile_row each[256];
+    size_t all = 0;
+    const size_t n = clprofile_rows(stddev, each, COUNT_OF(each));
+    assert_in_range(n, 1, COUNT_OF(each));
+    for (size_t k = 0; k < n; k++)
+        all += strcmp(each[k].name, kernel) == 0 ? each[k].count : 0;
+    return all;
+}
+
+/* Exports begin with the previous sum's root cell. Where the bodies hardly move, it is as good as
+ * the present one, and each domain walks for each other domain once. */
+static void tree_exports_are_not_repeated(void **state)
+{
+    const struct nbody_options o = {.ctx = stddev, .eps = 0.05, .accuracy = 1e-3};
+    (void)state;
+    make_tree_bodies(PLUMMER, MOST);
+    for (size_t i = 0; i < MOST; i++)
+        mass[i] *= 1e-6;
+    nbody *nb = tree_engine(MOST, o);
+    works(nbody_step(nb, 3));
+    const size_t domains = nb->domain.tree->n;
+    works(clprofile(stddev, 1));
+    works(clprofile_reset(stddev));
+    works(nbody_step(nb, 4));
+    const size_t all = launches_of("let_export");
+    works(clprofile(stddev, 0));
+    assert_int_equal(all, 4 * domains * (domains - 1));
+    nbody_free(nb);
+}
+
 /* The next sum exports more cells and bodies than fit. */
 static void tree_let_overflow_is_repeated(void **state)
 {
@@ -1164,6 +1199,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest on_two[] = {cmocka_unit_test(tree_domains_match_single_device),
                                         cmocka_unit_test(tree_deferred_groups_change_no_bit),
                                         cmocka_unit_test(tree_small_groups_use_stricter_criterion),
+                                        cmocka_unit_test(tree_exports_are_not_repeated),
                                         cmocka_unit_test(tree_let_overflow_is_repeated),
                                         cmocka_unit_test(tree_arrays_grow_with_domains),
                                         cmocka_unit_test(tree_keys_grow_with_domains),

@@ -99,14 +99,13 @@ int nbody_domain_allocate(struct nbody *nb)
     struct domains *s = nb->domain.tree;
     if (!s)
         return 0;
-    const size_t n = s->n, counts = TREE_COUNTS * n, cells = 2 * TREE_LEVELS + 2,
+    const size_t n = s->n, counts = TREE_COUNTS * n + 1, cells = 2 * TREE_LEVELS + 2,
                  messages = 4 * n * n + 2 * n * (size_t)world_size(nb->world);
     s->counts_each = (cl_uint)(counts > cells ? counts : cells);
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->send_request = calloc(messages, sizeof *s->send_request);
     s->receive_request = calloc(messages, sizeof *s->receive_request);
     s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
-    s->ev = calloc(n, sizeof *s->ev);
     s->pair = calloc(n * n, sizeof *s->pair);
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
@@ -121,9 +120,9 @@ int nbody_domain_allocate(struct nbody *nb)
     s->toptree =
         domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb));
     s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real);
-    if (s->begin && s->ev && s->list && s->pair && s->walk_seconds && s->walk_count && s->cost &&
-        s->moved && s->send_request && s->receive_request && s->boundary && s->counts &&
-        s->samples && s->edge && s->toptree && s->group_box && pairs_open(nb) == 0)
+    if (s->begin && s->list && s->pair && s->walk_seconds && s->walk_count && s->cost && s->moved &&
+        s->send_request && s->receive_request && s->boundary && s->counts && s->samples &&
+        s->edge && s->toptree && s->group_box && pairs_open(nb) == 0)
         return nbody_device_threads_open(nb);
     return clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -169,20 +168,17 @@ void nbody_domain_free(struct nbody *nb)
     void *const blocks[] = {s->boundary, s->counts, s->samples, s->edge, s->toptree, s->group_box};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
-    for (cl_uint k = 0; s->owner && k < s->n; k++)
-        if (s->owner[k].device)
-            clfree(s->owner[k].device->domain.received);
-    for (cl_uint k = 0; s->ev && k < s->n; k++) {
-        nbody_domain_forget_event(&s->ev[k].box);
-        nbody_domain_forget_event(&s->ev[k].upload);
-        nbody_domain_forget_event(&s->ev[k].walks);
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        clfree(p->domain.received);
+        nbody_domain_forget_event(&p->domain.ev_box);
+        nbody_domain_forget_event(&p->domain.ev_upload);
+        nbody_domain_forget_event(&p->domain.ev_walks);
     }
     nbody_domain_clear_list(s);
     for (size_t b = 0; s->pair && b < (size_t)s->n * s->n * PAIR_KINDS; b++)
         clfree(s->pair[b / PAIR_KINDS].block[b % PAIR_KINDS]);
     free(s->pair);
     free(s->owner);
-    free(s->ev);
     free(s->list);
     free(s->walk_seconds);
     free(s->walk_count);
@@ -246,9 +242,9 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
                        CL_MEM_HOST | (beside ? CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER : 0), ev);
 }
 
-int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
+int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p)
 {
-    return nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].upload);
+    return nbody_domain_wait_event(nb, p, &p->domain.ev_upload);
 }
 
 static int domain_flush_all(struct nbody *nb)
@@ -266,13 +262,17 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
+static bool transfer_reaches(const struct domains *s, cl_uint to, int rank)
+{
+    return to >= s->n || s->owner[to].rank == rank;
+}
+
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
 {
     struct domains *s = nb->domain.tree;
-    if (bytes == 0 || from == to ||
-        (!s->owner[from].device && to != TO_HOSTS && !s->owner[to].device))
-        return;
-    s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
+    if (bytes && from != to &&
+        (s->owner[from].device || transfer_reaches(s, to, world_rank(nb->world))))
+        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
 }
 
 void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
@@ -311,44 +311,28 @@ static int domain_wait_requests(struct nbody *nb)
     return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
 }
 
-/* True if a transfer before c moves the same bytes: to the host (rank < 0), or to `rank`. */
-static bool transfer_repeats_bytes(const struct domains *s, const struct transfer *c, int rank)
-{
-    for (; c > s->list && c[-1].from == c->from && c[-1].at == c->at; c--)
-        if (rank < 0 || c[-1].to == TO_HOSTS || s->owner[c[-1].to].rank == rank)
-            return true;
-    return false;
-}
-
 /* Enqueue the download of a transfer's bytes, or post their receive. */
 static int transfer_start(struct nbody *nb, struct transfer *c, bool beside)
 {
-    const struct domains *s = nb->domain.tree;
-    const struct owner *from = &s->owner[c->from];
-    if (from->device)
-        return transfer_repeats_bytes(s, c, -1)
-                   ? 0
-                   : nbody_domain_download(nb, from->device, c->at, c->bytes, beside,
-                                           &c->ev_download);
-    return transfer_repeats_bytes(s, c, world_rank(nb->world))
-               ? 0
+    const struct owner *from = &nb->domain.tree->owner[c->from];
+    return from->device
+               ? nbody_domain_download(nb, from->device, c->at, c->bytes, beside, &c->ev_download)
                : transfer_post(nb, c, false, from->rank);
 }
 
-/* Enqueue the upload to the receiving domain's device, if it is this rank's. */
+/* Enqueue the uploads to this rank's devices that receive the bytes. */
 static int transfer_upload(struct nbody *nb, const struct transfer *c)
 {
-    struct domains *s = nb->domain.tree;
-    const struct nbody_device *p = c->to == TO_HOSTS ? NULL : s->owner[c->to].device;
-    if (!p)
-        return 0;
-    if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
-                    &s->ev[c->to].upload) != 0)
-        return -1;
-    return clflush(nb->ctx, p->dev, 0);
+    EACH_TREE(nb, p)
+    if (p->domain.index == c->to || (c->to == TO_DOMAINS && p->domain.index != c->from))
+        if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
+                        &p->domain.ev_upload) != 0 ||
+            clflush(nb->ctx, p->dev, 0) != 0)
+            return -1;
+    return 0;
 }
 
-/* Wait for the download of a transfer's bytes, send them to other ranks, and enqueue the upload. */
+/* Wait for the download of the bytes, send them to other ranks, and enqueue the uploads. */
 static int transfer_forward(struct nbody *nb, struct transfer *c)
 {
     const struct domains *s = nb->domain.tree;
@@ -356,10 +340,8 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
         return 0;
     if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
         return -1;
-    const int first = c->to == TO_HOSTS ? 0 : s->owner[c->to].rank,
-              end = c->to == TO_HOSTS ? world_size(nb->world) : first + 1;
-    for (int r = first; r < end; r++)
-        if (r != world_rank(nb->world) && !transfer_repeats_bytes(s, c, r) &&
+    for (int r = 0; r < world_size(nb->world); r++)
+        if (r != world_rank(nb->world) && transfer_reaches(s, c->to, r) &&
             transfer_post(nb, c, true, r) != 0)
             return -1;
     return transfer_upload(nb, c);
@@ -453,15 +435,15 @@ int nbody_domain_exchange_return(struct nbody *nb)
     if (exchange_begin(nb, false) != 0)
         return -1;
     EACH_TREE(nb, p)
-    if (nbody_domain_download(nb, p, s->counts, 0, false, &s->ev[p->domain.index].walks) != 0 ||
+    if (nbody_domain_download(nb, p, s->counts, 0, false, &p->domain.ev_walks) != 0 ||
         clflush(nb->ctx, p->dev, 0) != 0)
         return -1;
-    if (first && nbody_domain_wait_event(nb, first, &s->ev[first->domain.index].walks) != 0)
+    if (first && nbody_domain_wait_event(nb, first, &first->domain.ev_walks) != 0)
         return -1;
     domain_record_walk_time(s, first);
     EACH_TREE(nb, p)
     {
-        if (nbody_domain_wait_event(nb, p, &s->ev[p->domain.index].walks) != 0)
+        if (nbody_domain_wait_event(nb, p, &p->domain.ev_walks) != 0)
             return -1;
         nbody_device_mark_idle(nb, p);
     }

@@ -314,8 +314,13 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
         const uint at = level * domains + domain;
         place[k] = TOP_CELL | (j < FIRST_CELLS ? top_begin[at] + j
                                                : top_begin[at + 1] - 1 - (j - FIRST_CELLS));
-        pack_cell(to, (uint4)(place[k] & ~TOP_CELL, as_uint2(link[k]), 0), com[k], size[k],
-                  &multipoles[k]);
+        /* a shared node has no moments yet: each device computes them, and keeps the previous
+         * sum's root cell until then */
+        if (k == shared_node[level])
+            vstore4((uint4)(NONE), 0, (global uint *)to);
+        else
+            pack_cell(to, (uint4)(place[k] & ~TOP_CELL, as_uint2(link[k]), 0), com[k], size[k],
+                      &multipoles[k]);
     }
 }
 
@@ -370,6 +375,17 @@ kernel void import_bodies(global const real *bodies, uint count, uint to, uint c
         link[leaf].x = to + get_global_id(0);
 }
 
+/* True if the root cell is nearly the same as in the previous sum: mass, squared width and centre
+ * of mass differ by less than a thousandth. */
+static inline bool root_is_similar(real4 was, real4 is, real was_square, real is_square)
+{
+    const real least = C(1e-3), width2 = is_square / is.w, was_width2 = was_square / was.w;
+    const real4 d = is - was;
+    const real off2 = d.x * d.x + d.y * d.y + d.z * d.z;
+    return fabs(d.w) <= least * is.w && fabs(width2 - was_width2) <= least * width2 &&
+           off2 <= least * least * width2;
+}
+
 /* Number of children of a domain's shared node in the domains after it, which are the first cells
  * of the next level there, up to the children of these domains' own cells. */
 static inline uint shared_children_after(global const real *toptree, uint level, uint domain,
@@ -389,14 +405,18 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. */
+ * their other children have moments. One work-group. counts[stale]: set if the root cell, by which
+ * let_export has walked, was another one. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,
                                                global const uint *top_begin, global int2 *link,
                                                global real4 *com, global multipole *multipoles,
-                                               global real2 *size)
+                                               global real2 *size, global uint *counts, uint stale)
 {
+    const real4 was = com[0];
+    const real was_square = cell_second_trace(&multipoles[0]);
+    barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint level = levels; level-- > 0;) {
         for (uint domain = get_local_id(0); domain < domains; domain += GROUP_1D) {
             global const real *shared =
@@ -415,6 +435,9 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
+    if (get_local_id(0) == 0)
+        counts[stale] = !geometric && !root_is_similar(was, com[0], was_square,
+                                                       cell_second_trace(&multipoles[0]));
 }
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */

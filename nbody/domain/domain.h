@@ -42,6 +42,9 @@ struct device_domain {
     void
         *received; /* bodies of other devices in the domain, by slot; then their sums (domain.cl) */
     size_t received_room;
+    cl_event ev_box;    /* download of the bodies' bounding boxes; NULL: none */
+    cl_event ev_upload; /* last upload on the side queue */
+    cl_event ev_walks;  /* end of the walks */
 };
 
 void nbody_ranks_free(struct nbody *nb);

@@ -30,7 +30,7 @@ static int domain_launch_box(struct nbody *nb, struct nbody_device *p)
                           ARGS(p->posm, first, end, t->box_part)) != 0)
         return -1;
     if (nbody_domain_download(nb, p, t->box_part, clsizeofmem(t->box_part), false,
-                              &nb->domain.tree->ev[p->domain.index].box) != 0)
+                              &p->domain.ev_box) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -86,7 +86,7 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     EACH_TREE(nb, p)
     {
-        if (nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].box) != 0)
+        if (nbody_domain_wait_event(nb, p, &p->domain.ev_box) != 0)
             return -1;
         for (size_t k = 0; k < p->force.tree->box_groups; k++) {
             struct corners some;
@@ -512,17 +512,14 @@ static bool any_shared_node(const struct nbody *nb, cl_uint level)
     return any;
 }
 
-/* Exchange the top cells. */
+/* Exchange the top cells while the export walks run. */
 static int toptree_exchange(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n; k++) {
-        char *const at = (char *)s->toptree + k * toptree_bytes(nb);
-        nbody_domain_add(nb, k, TO_HOSTS, at, toptree_bytes(nb));
-        for (cl_uint to = 0; to < s->n; to++)
-            nbody_domain_add(nb, k, to, at, toptree_bytes(nb));
-    }
-    return nbody_domain_exchange(nb, NULL);
+    for (cl_uint k = 0; k < s->n; k++)
+        nbody_domain_add(nb, k, TO_DOMAINS, (char *)s->toptree + k * toptree_bytes(nb),
+                         toptree_bytes(nb));
+    return nbody_domain_exchange(nb, nbody_let_walk);
 }
 
 /* Import the top cells of all domains, then compute the moments of shared nodes from the deepest
@@ -537,13 +534,15 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p)
     for (cl_uint k = 0; k < s->n; k++)
         if (nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
             return -1;
+    const cl_uint stale = nbody_let_stale_index(s, p->domain.index);
     cl_uint deepest = domain_levels(nb);
     while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
     return nbody_tree_launch(nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
                              ARGS(t->body, t->cube, deepest, s->geometric,
                                   REAL(nb, nbody_tree_com_margin(nb)), s->toptree, s->n,
-                                  t->top_begin, t->link, t->com, t->multipoles, t->size));
+                                  t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts,
+                                  stale));
 }
 
 /* Unpack the halo and count the domain's cells. */

@@ -8,8 +8,8 @@
  *   pack             data of the exported cells and bodies; exchange
  *   import_and_walk  import; tree walks
  *
- * If an export does not fit, its room becomes 1.25 times the count plus 1,024, and all export walks
- * are repeated.
+ * The walks run while the top tree is exchanged, with the root cell of the previous sum. If the
+ * root cell has changed, or an export does not fit, all walks are repeated.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -88,10 +88,9 @@ void nbody_let_add_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
-    EACH_PAIR(s, k, other)
-    {
+    for (cl_uint k = 0; k < s->n; k++) {
         const struct box_part b = let_box_part(s, k);
-        nbody_domain_add(nb, k, other, (char *)s->group_box + b.at * box,
+        nbody_domain_add(nb, k, TO_DOMAINS, (char *)s->group_box + b.at * box,
                          (1 + b.merged + b.single) * box);
     }
 }
@@ -154,13 +153,13 @@ static int let_pack(struct nbody *nb, struct nbody_device *p)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Walk for the groups of all other domains. */
-static int let_walk(struct nbody *nb, struct nbody_device *p)
+int nbody_let_walk(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
-    const cl_uint own = p->domain.index * s->counts_each, all = TREE_COUNTS * s->n;
-    if (nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
+    const cl_uint own = p->domain.index * s->counts_each, all = TREE_COUNTS * s->n + 1;
+    if (nbody_domain_wait_uploads(nb, p) != 0 ||
+        nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
                              ARGS(t->mark, t->capacity, s->counts, own, all)) != 0)
         return -1;
     for (cl_uint other = 0; other < s->n; other++) {
@@ -246,13 +245,17 @@ static int let_refine(struct nbody *nb)
 
 /* ---- Exchange of exports. -------------------------------------------------------------------- */
 
-/* Exchange the counts of the exports, and make room for these. Return 1 if one did not fit. */
+/* Exchange the counts of the exports, and make room for these. Return 1 if the walks must be
+ * repeated: one did not fit, or the root cell was another one. */
 static int let_count(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     int grown = 0;
-    if (nbody_domain_gather_counts(nb, (size_t)TREE_COUNTS * s->n) != 0)
+    if (nbody_domain_gather_counts(nb, (size_t)TREE_COUNTS * s->n + 1) != 0)
         return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (s->counts[nbody_let_stale_index(s, k)])
+            return 1;
     EACH_EXPORT(s, k, other, kind)
     {
         const int status =
@@ -294,17 +297,24 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p)
     return nbody_tree_walk_now(nb, p, s->sum, s->geometric);
 }
 
+/* Complete the exports of the last walks. Return 1 if these must be repeated. */
+static int let_complete(struct nbody *nb)
+{
+    const struct domains *s = nb->domain.tree;
+    EACH_PAIR(s, k, other)
+    nbody_domain_pair(s, k, other)->refined = 0;
+    int status = let_count(nb);
+    while (status == 0 && let_any_flag(s))
+        status = let_refine(nb) == 0 ? let_count(nb) : -1;
+    return status;
+}
+
 int nbody_let_find(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    int status = 1;
-    while (status == 1) {
-        EACH_PAIR(s, k, other)
-        nbody_domain_pair(s, k, other)->refined = 0;
-        status = nbody_device_threads_all(nb, let_walk) == 0 ? let_count(nb) : -1;
-        while (status == 0 && let_any_flag(s))
-            status = let_refine(nb) == 0 ? let_count(nb) : -1;
-    }
+    int status = let_complete(nb);
+    while (status == 1)
+        status = nbody_device_threads_all(nb, nbody_let_walk) == 0 ? let_complete(nb) : -1;
     if (status != 0 || nbody_device_threads_all(nb, let_pack) != 0)
         return -1;
     EACH_EXPORT(s, k, other, kind)

@@ -12,7 +12,8 @@
  *   place[cell]  its place in that export, or its number in the top region (domain.cl)
  *
  * Each group of another domain walks this domain's cells as it will at home, with the same box and
- * a criterion at least as strict, but computes no forces. Shared nodes count as opened. A group
+ * a criterion at least as strict, but computes no forces. The criterion uses the root cell of the
+ * previous sum (domain.cl). Shared nodes count as opened. A group
  * with more than `limit` interactions in this domain alone is certain to be deferred (walk.cl). Its
  * box, which may span the whole system, then opens no further cells; its bodies walk in small sets
  * instead, there and here. A merged box of MERGED groups with that many interactions is replaced by
@@ -181,8 +182,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     if (around.s0 > around.s4)
         return; /* empty */
     const uint number = REAL_TO_UINT(around.s7);
-    /* 0.1 % covers the rounding of the criterion. */
-    b.g2 = C(1.001) * strictest_criterion(&t, around, opening, geometric, eps2);
+    /* 1 % covers the motion of the root cell since the previous sum: root_is_similar in domain.cl.
+     */
+    b.g2 = C(1.01) * strictest_criterion(&t, around, opening, geometric, eps2);
     if (lid == 0)
         w.size = 0, w.interactions = 0, w.flag = FLAGS;
     WALK_BARRIER();

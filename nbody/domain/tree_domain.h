@@ -45,9 +45,10 @@ struct owner {
     double speed;                /* measured speed relative to the mean */
 };
 
-/* Bytes of a block that domain `from` has and domain `to`, or the hosts of all ranks, receive, at
- * equal offsets of the block. Transfers of the same bytes are adjacent in a list. */
+/* Bytes of a block that domain `from` has, and that are received at equal offsets by domain `to`,
+ * by the hosts of all ranks, or by these and all domains. */
 #define TO_HOSTS ((cl_uint)-1)
+#define TO_DOMAINS ((cl_uint)-2)
 struct transfer {
     cl_uint from, to;
     void *at;
@@ -103,7 +104,7 @@ struct domains {
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
     /* Counters: [domain][counts_each], downloaded and gathered. Those of migration, of cells, or
-     * TREE_COUNTS for each other domain. */
+     * TREE_COUNTS for each other domain and nbody_let_stale_index. */
     cl_uint *counts;
     cl_uint counts_each;
 
@@ -119,13 +120,6 @@ struct domains {
     size_t nlist;
     world_request **send_request, **receive_request;
     size_t nsend, nreceive;
-
-    /* Events of each domain; NULL: none. */
-    struct domain_events {
-        cl_event box;    /* download of bounding boxes of the device's bodies */
-        cl_event upload; /* last upload on the side queue */
-        cl_event walks;  /* end of the walks and of the downloads of their forces */
-    } * ev;
 };
 
 /* Loop over all pairs of domains, and over their exports. */
@@ -180,7 +174,7 @@ int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t byt
 int nbody_domain_gather_counts(struct nbody *nb, size_t words);
 
 /* Block until the uploads on the device's side queue have ended. */
-int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
+int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p);
 
 /* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
  * first of them on this device; -1 for top cells, which have numbers. */
@@ -237,8 +231,17 @@ int nbody_let_launch_boxes(struct nbody *nb, struct nbody_device *p);
 void nbody_let_add_boxes(struct nbody *nb);
 size_t nbody_let_max_boxes(const struct nbody *nb);
 
-/* Collective. Exchange and import the locally essential trees, after the top tree is known, and
- * start the walks that fit in one launch. Blocks. */
+/* Index in domains->counts of a domain's flag: the root cell differs from the previous sum's. */
+static inline cl_uint nbody_let_stale_index(const struct domains *s, cl_uint domain)
+{
+    return domain * s->counts_each + TREE_COUNTS * s->n;
+}
+
+/* Enqueue a device's export walks, with the root cell of the previous sum. */
+int nbody_let_walk(struct nbody *nb, struct nbody_device *p);
+
+/* Collective. Exchange and import the locally essential trees, after the export walks and after the
+ * top tree is known, and start the walks that fit in one launch. Blocks. */
 int nbody_let_find(struct nbody *nb);
 
 #endif
