@@ -1,5 +1,4 @@
-/* domain.c - domain decomposition: domain boundaries, load balancing, and transfers between
- * domains.
+/* domain.c - domains of the tree: creation.
  *
  * A domain is a range of keys on the Hilbert curve; each device owns one. The boundaries change no
  * bit of a result. A body that one device integrates may lie in another device's domain: it
@@ -8,76 +7,14 @@
  */
 #include "nbody/domain/tree_domain.h"
 
-#include "core/clock.h"
-
-#include <math.h>
-
-/* ---- Creation. ------------------------------------------------------------------------------- */
-
-/* Bytes from which on the layer pins host memory: a copy to pageable memory would block. */
-enum { LEAST_BLOCK = 32768 };
-
 /* Allocate a block with an image per device; NULL: out of memory. */
 static void *domain_block(struct nbody *nb, size_t bytes)
 {
-    void *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    void *block =
+        clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
     EACH_TREE(nb, p)
     nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
     return block;
-}
-
-int nbody_domain_reserve_received(struct nbody *nb, struct nbody_device *p, size_t count)
-{
-    void **const block = &p->domain.received;
-    if (count <= p->domain.received_room)
-        return 0;
-    if (*block)
-        nbody_device_drop_bytes(p, clsizeofmem(*block));
-    clfree(*block);
-    p->domain.received_room = count + count / 4 + TREE_SAMPLES;
-    *block = nbody_device_alloc(nb, p, p->domain.received_room * 8 * nb->real, CL_MEM_DEVONLY);
-    return *block ? 0 : -1;
-}
-
-/* ---- Blocks of pairs. ------------------------------------------------------------------------ */
-
-/* Bytes of an element. */
-static size_t pair_bytes(const struct nbody *nb, enum pair_kind kind)
-{
-    const size_t each[PAIR_KINDS] = {[MIGRANTS] = 8 * nb->real,
-                                     [FORCE_SUMS] = 4 * nb->real,
-                                     [CELLS] = nbody_domain_cell_bytes(nb),
-                                     [BODIES] = nbody_domain_body_bytes(nb),
-                                     [FLAGS] = sizeof(cl_uint),
-                                     [BOXES] = 8 * nb->real};
-    return each[kind];
-}
-
-int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
-                         cl_uint count)
-{
-    struct pair *const e = nbody_domain_pair(nb->domain.tree, from, to);
-    struct nbody_device *const both[] = {nb->domain.tree->owner[from].device,
-                                         nb->domain.tree->owner[to].device};
-    void **const block = &e->block[kind];
-    if (count <= e->room[kind])
-        return 0;
-    e->room[kind] = count + count / 4 + 1024;
-    if (!both[0] && !both[1])
-        return 1;
-    for (size_t b = 0; b < 2; b++)
-        if (both[b] && *block)
-            nbody_device_drop_bytes(both[b], clsizeofmem(*block));
-    clfree(*block);
-    const size_t bytes = e->room[kind] * pair_bytes(nb, kind);
-    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
-    for (size_t b = 0; b < 2; b++)
-        if (both[b] && *block)
-            nbody_device_add_bytes(both[b], clsizeofmem(*block));
-    if (*block)
-        return 1;
-    e->room[kind] = 0;
-    return -1;
 }
 
 static int pairs_open(struct nbody *nb)
@@ -92,8 +29,6 @@ static int pairs_open(struct nbody *nb)
     return 0;
 }
 
-/* ---- Domains. -------------------------------------------------------------------------------- */
-
 int nbody_domain_allocate(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
@@ -107,8 +42,6 @@ int nbody_domain_allocate(struct nbody *nb)
     s->receive_request = calloc(messages, sizeof *s->receive_request);
     s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
     s->pair = calloc(n * n, sizeof *s->pair);
-    s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
-    s->walk_count = calloc(n, sizeof *s->walk_count);
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
     s->moved = calloc(n, sizeof *s->moved);
@@ -120,9 +53,9 @@ int nbody_domain_allocate(struct nbody *nb)
     s->toptree =
         domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb));
     s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real);
-    if (s->begin && s->list && s->pair && s->walk_seconds && s->walk_count && s->cost && s->moved &&
-        s->send_request && s->receive_request && s->boundary && s->counts && s->samples &&
-        s->edge && s->toptree && s->group_box && pairs_open(nb) == 0)
+    if (s->begin && s->list && s->pair && s->cost && s->moved && s->send_request &&
+        s->receive_request && s->boundary && s->counts && s->samples && s->edge && s->toptree &&
+        s->group_box && pairs_open(nb) == 0)
         return nbody_device_threads_open(nb);
     return clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -180,8 +113,6 @@ void nbody_domain_free(struct nbody *nb)
     free(s->pair);
     free(s->owner);
     free(s->list);
-    free(s->walk_seconds);
-    free(s->walk_count);
     free(s->cost);
     free(s->moved);
     free(s->begin);
@@ -197,461 +128,12 @@ void nbody_domain_stop_threads(struct nbody *nb)
         nbody_device_threads_free(nb);
 }
 
-/* ---- Transfers. ------------------------------------------------------------------------------ */
-
-void nbody_domain_forget_event(cl_event *ev)
-{
-    if (*ev)
-        clReleaseEvent(*ev);
-    *ev = NULL;
-}
-
-/* Enqueue a copy. Events belong to the caller: ranks may share a device, and each rank's clwait
- * releases the events of the library. */
-static int domain_copy(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                       int flags, cl_event *ev)
-{
-    const cl_event copied =
-        clmsyncn(nb->ctx, p->dev, at, bytes,
-                 flags | CL_EVENT_NOWAIT | CL_EVENT_CHECKED | (ev ? CL_EVENT_OWN : 0));
-    if (copied == (cl_event)-1)
-        return -1;
-    if (!ev)
-        return 0;
-    nbody_domain_forget_event(ev);
-    *ev = copied;
-    return 0;
-}
-
-int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
-{
-    const cl_event it = *ev;
-    *ev = NULL;
-    return it && clwaitev(nb->ctx, p->dev, it, CL_EVENT_RELEASE) == (cl_event)-1 ? -1 : 0;
-}
-
-int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes)
-{
-    return domain_copy(nb, p, at, bytes, CL_MEM_DEVICE, NULL);
-}
-
-int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
-                          bool beside, cl_event *ev)
-{
-    return domain_copy(nb, p, at, bytes,
-                       CL_MEM_HOST | (beside ? CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER : 0), ev);
-}
-
-int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p)
-{
-    return nbody_domain_wait_event(nb, p, &p->domain.ev_upload);
-}
-
-static int domain_flush_all(struct nbody *nb)
-{
-    EACH_TREE(nb, p)
-    if (clflush(nb->ctx, p->dev, 0) != 0)
-        return -1;
-    return 0;
-}
-
-void nbody_domain_clear_list(struct domains *s)
-{
-    for (size_t c = 0; c < s->nlist; c++)
-        nbody_domain_forget_event(&s->list[c].ev_download);
-    s->nlist = 0;
-}
-
-static bool transfer_reaches(const struct domains *s, cl_uint to, int rank)
-{
-    return to >= s->n || s->owner[to].rank == rank;
-}
-
-void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
-{
-    struct domains *s = nb->domain.tree;
-    if (bytes && from != to &&
-        (s->owner[from].device || transfer_reaches(s, to, world_rank(nb->world))))
-        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
-}
-
-void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
-                            cl_uint first, cl_uint count)
-{
-    const size_t bytes = pair_bytes(nb, kind);
-    const bool back = kind == BOXES || kind == FORCE_SUMS;
-    nbody_domain_add(nb, back ? to : from, back ? from : to,
-                     (char *)nbody_domain_pair(nb->domain.tree, from, to)->block[kind] +
-                         first * bytes,
-                     count * bytes);
-}
-
-/* Post a message with the bytes of a transfer. */
-static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
-{
-    struct domains *s = nb->domain.tree;
-    const int tag = 16 + (int)c->from;
-    world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
-                                  : world_receive(nb->world, rank, tag, c->at, c->bytes);
-    if (!request)
-        return -1;
-    if (send)
-        s->send_request[s->nsend++] = request;
-    else
-        s->receive_request[s->nreceive++] = request;
-    return 0;
-}
-
-static int domain_wait_requests(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    const size_t come = s->nreceive, sent = s->nsend;
-    s->nreceive = s->nsend = 0;
-    const int status = world_wait(nb->world, s->receive_request, come);
-    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
-}
-
-/* Enqueue the download of a transfer's bytes, or post their receive. */
-static int transfer_start(struct nbody *nb, struct transfer *c, bool beside)
-{
-    const struct owner *from = &nb->domain.tree->owner[c->from];
-    return from->device
-               ? nbody_domain_download(nb, from->device, c->at, c->bytes, beside, &c->ev_download)
-               : transfer_post(nb, c, false, from->rank);
-}
-
-/* Enqueue the uploads to this rank's devices that receive the bytes. */
-static int transfer_upload(struct nbody *nb, const struct transfer *c)
-{
-    EACH_TREE(nb, p)
-    if (p->domain.index == c->to || (c->to == TO_DOMAINS && p->domain.index != c->from))
-        if (domain_copy(nb, p, c->at, c->bytes, CL_MEM_DEVICE | CL_EVENT_SIDE_QUEUE,
-                        &p->domain.ev_upload) != 0 ||
-            clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    return 0;
-}
-
-/* Wait for the download of the bytes, send them to other ranks, and enqueue the uploads. */
-static int transfer_forward(struct nbody *nb, struct transfer *c)
-{
-    const struct domains *s = nb->domain.tree;
-    if (!s->owner[c->from].device)
-        return 0;
-    if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
-        return -1;
-    for (int r = 0; r < world_size(nb->world); r++)
-        if (r != world_rank(nb->world) && transfer_reaches(s, c->to, r) &&
-            transfer_post(nb, c, true, r) != 0)
-            return -1;
-    return transfer_upload(nb, c);
-}
-
-/* Enqueue the downloads and post the receives. */
-static int exchange_begin(struct nbody *nb, bool beside)
-{
-    struct domains *s = nb->domain.tree;
-    for (struct transfer *c = s->list; c < s->list + s->nlist; c++)
-        if (transfer_start(nb, c, beside) != 0)
-            return -1;
-    return domain_flush_all(nb);
-}
-
-/* Each transfer is forwarded as soon as its download ends. The function waits for these copies
- * only: collecting all finished events takes time, which a sum cannot spare here. */
-static int exchange_end(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    struct transfer *const end = s->list + s->nlist;
-    int status = 0;
-    for (struct transfer *c = s->list; status == 0 && c < end; c++)
-        status = transfer_forward(nb, c);
-    if (status == 0)
-        status = domain_wait_requests(nb);
-    for (struct transfer *c = s->list; status == 0 && c < end; c++)
-        if (!s->owner[c->from].device)
-            status = transfer_upload(nb, c);
-    nbody_domain_clear_list(s);
-    return status;
-}
-
-int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
-{
-    if (exchange_begin(nb, meanwhile != NULL) != 0)
-        return -1;
-    if (meanwhile && nbody_device_threads_all(nb, meanwhile) != 0)
-        return -1;
-    return exchange_end(nb);
-}
-
-int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes)
-{
-    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * stride, bytes);
-    return nbody_domain_exchange(nb, NULL);
-}
-
-int nbody_domain_gather_counts(struct nbody *nb, size_t words)
-{
-    struct domains *s = nb->domain.tree;
-    const size_t word = sizeof *s->counts;
-    return nbody_domain_gather(nb, s->counts, s->counts_each * word, words * word);
-}
-
-/* ---- Walk times; return of forces. ----------------------------------------------------------- */
-
-/* Return the device to wait for first. The domains take turns because the host knows only the
- * first device's end time. */
-static struct nbody_device *domain_timed_device(const struct nbody *nb)
-{
-    const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n; k++) {
-        const struct owner *o = &s->owner[(s->wait_first + k) % s->n];
-        if (o->device)
-            return o->device;
-    }
-    return NULL;
-}
-
-/* Add the walk time of the device that was waited for first. */
-static void domain_record_walk_time(struct domains *s, const struct nbody_device *first)
-{
-    if (first && s->walks_began > 0) {
-        s->walk_seconds[first->domain.index] += seconds_now() - s->walks_began;
-        s->walk_count[first->domain.index]++;
-        s->wait_first = first->domain.index + 1;
-    }
-    s->walks_began = 0;
-}
-
-/* Finished events are collected while the devices walk, so that no device idles later for that. */
-int nbody_domain_exchange_return(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    struct nbody_device *const first = domain_timed_device(nb);
-    EACH_TREE(nb, p)
-    if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
-        return -1;
-    if (exchange_begin(nb, false) != 0)
-        return -1;
-    EACH_TREE(nb, p)
-    if (nbody_domain_download(nb, p, s->counts, 0, false, &p->domain.ev_walks) != 0 ||
-        clflush(nb->ctx, p->dev, 0) != 0)
-        return -1;
-    if (first && nbody_domain_wait_event(nb, first, &first->domain.ev_walks) != 0)
-        return -1;
-    domain_record_walk_time(s, first);
-    EACH_TREE(nb, p)
-    {
-        if (nbody_domain_wait_event(nb, p, &p->domain.ev_walks) != 0)
-            return -1;
-        nbody_device_mark_idle(nb, p);
-    }
-    return exchange_end(nb);
-}
-
-static void join_bitwise_or(void *a, const void *b, void *arg)
-{
-    for (size_t k = 0; k < *(const size_t *)arg; k++)
-        ((uint64_t *)a)[k] |= ((const uint64_t *)b)[k];
-}
-
-/* Collective. Set the numbers of 64 bits that other ranks have: each is nonzero on one rank. */
-static int domain_spread_numbers(struct nbody *nb, void *numbers)
-{
-    size_t n = nb->domain.tree->n;
-    return world_reduce(nb->world, numbers, n * sizeof(uint64_t), join_bitwise_or, &n);
-}
-
-int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
-                              size_t first_, size_t count_, cl_uint to)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint *const begin = nb->domain.tree->begin;
-    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_, own = domain == p->domain.index,
-                  shift = nbody_tree_base(begin[domain]) - t->base, end = t->begin + t->bodies,
-                  before =
-                      begin[p->domain.index] < TREE_GROUP ? begin[p->domain.index] : TREE_GROUP,
-                  after = t->target.n - end < TREE_GROUP ? t->target.n - end : TREE_GROUP,
-                  lo = t->begin - before, hi = t->bodies ? end + after : lo;
-    return nbody_tree_launch_1d(
-        nb, p, TREE_IMPORT_NODES, count,
-        ARGS(cells, first, count, to, own, shift, lo, hi, t->link, t->com, t->multipoles, t->size));
-}
-
-/* ---- Load balancing. ------------------------------------------------------------------------- */
-
-/* Return the estimated cost of a group: instructions per body of its walk, plus a constant for the
- * other work per group (a fifth of the total with 2^24 bodies on an H200). */
-static double group_cost(const struct nbody *nb, const cl_uint *info)
-{
-    return (nb->moments == 2 ? 32.0 : 110.0) * info[0] + 13.0 * info[1] + 9000;
-}
-
-/* Return the first group that begins in this domain. */
-static cl_uint domain_first_group(const struct tree *t)
-{
-    return (t->begin + TREE_GROUP - 1) / TREE_GROUP;
-}
-
-/* Return the group whose beginning is nearest to the accumulated cost `wanted` (never past the last
- * group); before: cost of all lower domains. */
-static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t, double wanted,
-                                    double before)
-{
-    const cl_uint(*info)[4] = t->info;
-    cl_uint g = domain_first_group(t);
-    while (g + 1 < t->first_group + t->groups && before + group_cost(nb, info[g]) / 2 < wanted)
-        before += group_cost(nb, info[g++]);
-    return g;
-}
-
-/* Compute the costs of all domains. */
-static int domain_costs(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    memset(s->cost, 0, s->n * sizeof *s->cost);
-    EACH_TREE(nb, p)
-    {
-        const struct tree *t = p->force.tree;
-        const cl_uint(*info)[4] = t->info;
-        if (t->groups && nbody_device_download(nb, p, (void *)(uintptr_t)(info + t->first_group),
-                                               t->groups * sizeof *info) != 0)
-            return -1;
-        for (cl_uint g = domain_first_group(t); g < t->first_group + t->groups; g++)
-            s->cost[p->domain.index] += group_cost(nb, info[g]);
-    }
-    return domain_spread_numbers(nb, s->cost);
-}
-
-/* shorter walks measure the host rather than the device */
-static const double LEAST_SECONDS = 4e-3;
-
-/* Update the relative speeds of the devices from cost and duration of the last walks. The new
- * value is smoothed (weight 1/2, later 1/8) and limited to 0.9 to 1.1, because costs are estimates
- * and times vary on a busy machine. Changes nothing until the walks of every domain take more than
- * LEAST_SECONDS each. With shares given by the caller, nothing depends on measured times. */
-static int domain_update_speeds(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    double mean = 0;
-    bool all = true;
-    for (cl_uint k = 0; k < s->n; k++)
-        s->rate[k] = !nb->shares_given && s->owner[k].device && s->walk_count[k] &&
-                             s->walk_seconds[k] > LEAST_SECONDS * s->walk_count[k]
-                         ? s->cost[k] * s->walk_count[k] / s->walk_seconds[k]
-                         : 0;
-    if (domain_spread_numbers(nb, s->rate) != 0)
-        return -1;
-    for (cl_uint k = 0; k < s->n; k++) {
-        all &= s->rate[k] > 0;
-        mean += s->rate[k] / s->owner[k].fraction / s->n;
-    }
-    for (cl_uint k = 0; all && k < s->n; k++) {
-        const double now = s->rate[k] / s->owner[k].fraction / mean;
-        s->owner[k].speed +=
-            (fmin(fmax(now, 0.9), 1.1) - s->owner[k].speed) / (nbody_domain_balanced(nb) ? 8 : 2);
-        s->walk_seconds[k] = 0;
-        s->walk_count[k] = 0;
-    }
-    return 0;
-}
-
-/* Return a domain's wanted cost, not normalised, and the sum of those of all lower domains. */
-static double domain_target(const struct domains *s, cl_uint domain)
-{
-    return s->owner[domain].fraction * s->owner[domain].speed;
-}
-
-static double domain_target_before(const struct domains *s, cl_uint domain)
-{
-    double before = 0;
-    for (cl_uint k = 0; k < domain; k++)
-        before += domain_target(s, k);
-    return before;
-}
-
-/* Return the body (index from t->begin) at which a group's boundary is placed: if possible a
- * multiple of nb->domain.grain, so that a device can integrate just the bodies of its domain. */
-static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t, cl_uint group)
-{
-    const cl_uint first = t->base + t->begin;
-    const size_t body = t->base + group * TREE_GROUP,
-                 even = body / nb->domain.grain * nb->domain.grain;
-    return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
-}
-
-/* Find the keys of the bodies at the boundaries that fall into this domain. */
-static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double all)
-{
-    struct tree *t = p->force.tree;
-    const struct domains *s = nb->domain.tree;
-    double before = 0;
-    for (cl_uint k = 0; k < p->domain.index; k++)
-        before += s->cost[k];
-    for (cl_uint k = 0; k < s->n; k++) {
-        const double at = all * domain_target_before(s, k) / domain_target_before(s, s->n);
-        t->boundary_bodies[k] =
-            k == 0 || at < before || at >= before + s->cost[p->domain.index]
-                ? (cl_uint)-1
-                : domain_boundary_body(nb, t, domain_group_at_cost(nb, t, at, before));
-    }
-    if (nbody_domain_upload(nb, p, t->boundary_bodies, s->n * sizeof(cl_uint)) != 0 ||
-        nbody_tree_launch_1d(
-            nb, p, TREE_BOUNDARY_KEYS, s->n,
-            ARGS(t->body, t->begin, t->cube, t->boundary_bodies, s->n, t->boundary_keys)) != 0 ||
-        nbody_device_download(nb, p, t->boundary_keys, s->n * sizeof(cl_ulong)) != 0)
-        return -1;
-    for (cl_uint k = 0; k < s->n; k++)
-        if (t->boundary_bodies[k] != (cl_uint)-1)
-            s->moved[k] = ((const cl_ulong *)t->boundary_keys)[k];
-    return 0;
-}
-
-/* True if a domain's cost exceeds its target by more than 0.4 %. */
-static bool domains_are_unbalanced(const struct domains *s, double all)
-{
-    const double most = 1.004;
-    bool any = false;
-    for (cl_uint k = 0; k < s->n; k++)
-        any |= s->cost[k] > most * all * domain_target(s, k) / domain_target_before(s, s->n);
-    return any;
-}
-
-int nbody_domain_balance(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    double all = 0;
-    s->balance_checks++;
-    if (domain_costs(nb) != 0 || domain_update_speeds(nb) != 0)
-        return -1;
-    for (cl_uint k = 0; k < s->n; k++)
-        all += s->cost[k];
-    if (!domains_are_unbalanced(s, all))
-        return 0;
-    memset(s->moved, 0, s->n * sizeof *s->moved);
-    EACH_TREE(nb, p)
-    if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
-        return -1;
-    if (domain_spread_numbers(nb, s->moved) != 0)
-        return -1;
-    s->boundaries_changed = s->boundaries_moved = true;
-    for (cl_uint k = 1; k < s->n; k++)
-        s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
-    return 0;
-}
-
 void nbody_domain_set_key_words(struct nbody *nb, cl_uint words)
 {
     struct domains *s = nb->domain.tree;
-    s->boundaries_known = false;
+    s->side = 0;
     nb->domain.key_words = words;
     s->cannot_extend_keys = words == 1;
-}
-
-bool nbody_domain_balanced(const struct nbody *nb)
-{
-    return !nb->domain.tree || nb->domain.tree->balance_checks > 8;
 }
 
 size_t nbody_domain_edge_bytes(const struct nbody *nb)

@@ -405,8 +405,8 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. counts[stale]: set if the root cell, by which
- * let_export has walked, was another one. */
+ * their other children have moments. One work-group. counts[stale]: set if let_export walked
+ * with another root cell. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,

@@ -134,7 +134,7 @@ static int let_launch_place(struct nbody *nb, struct nbody_device *p, cl_uint ot
 }
 
 /* Pack the data of all exports. */
-static int let_pack(struct nbody *nb, struct nbody_device *p)
+static int let_launch_packs(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
@@ -225,7 +225,7 @@ static bool let_any_flag(const struct domains *s)
     return any;
 }
 
-/* Walk flagged boxes by smaller ones: merged boxes by those of their groups, and groups by boxes of
+/* Walk flagged boxes by smaller ones: a merged box by the boxes of its groups, a group by boxes of
  * few bodies. */
 static int let_refine(struct nbody *nb)
 {
@@ -267,6 +267,22 @@ static int let_count(struct nbody *nb)
     return grown;
 }
 
+int nbody_let_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
+                           size_t first_, size_t count_, cl_uint to)
+{
+    struct tree *t = p->force.tree;
+    const cl_uint *const begin = nb->domain.tree->begin;
+    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_, own = domain == p->domain.index,
+                  shift = nbody_tree_base(begin[domain]) - t->base, end = t->begin + t->bodies,
+                  before =
+                      begin[p->domain.index] < TREE_GROUP ? begin[p->domain.index] : TREE_GROUP,
+                  after = t->target.n - end < TREE_GROUP ? t->target.n - end : TREE_GROUP,
+                  lo = t->begin - before, hi = t->bodies ? end + after : lo;
+    return nbody_tree_launch_1d(
+        nb, p, TREE_IMPORT_NODES, count,
+        ARGS(cells, first, count, to, own, shift, lo, hi, t->link, t->com, t->multipoles, t->size));
+}
+
 /* Import the exports of all other domains. Start the walks if they fit in one launch. */
 static int let_import_and_walk(struct nbody *nb, struct nbody_device *p)
 {
@@ -285,8 +301,8 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p)
             continue;
         const struct pair *const e = nbody_domain_pair(s, domain, p->domain.index);
         const cl_uint *exported = let_counts(s, domain, p->domain.index), count = exported[BODIES];
-        if (nbody_domain_import_nodes(nb, p, domain, e->block[CELLS], 0, exported[CELLS],
-                                      cells_to) != 0 ||
+        if (nbody_let_import_nodes(nb, p, domain, e->block[CELLS], 0, exported[CELLS], cells_to) !=
+                0 ||
             nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
                                  ARGS(e->block[BODIES], count, to, cells_to, t->body, t->link)) !=
                 0)
@@ -315,7 +331,7 @@ int nbody_let_find(struct nbody *nb)
     int status = let_complete(nb);
     while (status == 1)
         status = nbody_device_threads_all(nb, nbody_let_walk) == 0 ? let_complete(nb) : -1;
-    if (status != 0 || nbody_device_threads_all(nb, let_pack) != 0)
+    if (status != 0 || nbody_device_threads_all(nb, let_launch_packs) != 0)
         return -1;
     EACH_EXPORT(s, k, other, kind)
     nbody_domain_add_block(nb, k, other, (enum pair_kind)kind, 0, let_counts(s, k, other)[kind]);

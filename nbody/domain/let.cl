@@ -13,11 +13,11 @@
  *
  * Each group of another domain walks this domain's cells as it will at home, with the same box and
  * a criterion at least as strict, but computes no forces. The criterion uses the root cell of the
- * previous sum (domain.cl). Shared nodes count as opened. A group
- * with more than `limit` interactions in this domain alone is certain to be deferred (walk.cl). Its
- * box, which may span the whole system, then opens no further cells; its bodies walk in small sets
- * instead, there and here. A merged box of MERGED groups with that many interactions is replaced by
- * the boxes of its groups.
+ * previous sum (domain.cl). Shared nodes count as opened. A group with more than `limit`
+ * interactions in this domain alone is certain to be deferred (walk.cl). Its box, which may span
+ * the whole system, then opens no further cells; its bodies walk in small sets instead, there and
+ * here. A merged box of MERGED groups with that many interactions is replaced by the boxes of its
+ * groups.
  * SPDX-License-Identifier: MIT
  */
 #ifndef BODIES
@@ -253,9 +253,10 @@ kernel void let_pack(global const real4 *body, global const int2 *link, global c
     }
 }
 
-/* Compute smaller boxes for `count` flagged boxes, 64 a flag, some of them empty: boxes of the
- * groups for a merged box, without number boxes of SECOND_GROUP bodies for a group, of which
- * info[].w = 2 says that it is deferred at once. The domain has `groups` groups from `first` on. */
+/* Compute smaller boxes for `count` flagged boxes, 64 a flag, some of them empty. A merged box is
+ * replaced by the boxes of its groups. A group is replaced by boxes of SECOND_GROUP bodies, which
+ * have no number, and deferred at once: info[group].w = 2. The domain has `groups` groups from
+ * `first` on. */
 kernel void refine_boxes(global const real4 *body, global const real *a_old_sorted, uint n,
                          global const uint *flags, uint from, uint count, uint first, uint groups,
                          global real8 *box, global uint4 *info, global uint *split_groups)

@@ -1,8 +1,11 @@
 /* tree_domain.h - domains of the tree, one per device: key ranges on the Hilbert curve, the
  * distributed tree, and locally essential trees.
  *
- *   domain.c           boundaries, load balancing, transfers
- *   domain_build.c     migration, sort, halo, cells, return of forces
+ *   domain.c           creation
+ *   exchange.c         transfers, blocks of pairs of domains
+ *   balance.c          load balancing
+ *   domain_build.c     root cube, sort, halo, cells
+ *   migrate.c          migration, return of forces
  *   let.c              export of cells and bodies to other domains
  *   device_threads.c   launches on all GPUs at the same time
  *   domain.cl let.cl   their kernels
@@ -13,7 +16,7 @@
  *     nbody_domain_build    root cube, boundaries, migration, sort, halo, boxes, cells, top tree
  *       nbody_let_find      export walks, exchange, import, tree walks
  *     nbody_tree_walk_all   walks that nbody_let_find has not started
- *     nbody_domain_return   forces return to the devices that own the bodies
+ *     nbody_domain_return   forces return to the devices that own the bodies (migrate.c)
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_TREE_DOMAIN_H
@@ -27,11 +30,12 @@ enum {
     TREE_EDGE_BODIES = 2 * TREE_GROUP, /* bodies of a domain that go to neighbours' halos */
     TREE_TOP_CELLS = 16,               /* cells of a level in the top tree, per domain */
     TREE_SAMPLES = 1024,               /* keys a domain samples for the first boundaries */
+    TREE_LEAST_BLOCK = 32768,          /* bytes of a block with pinned host memory, at least */
     TREE_FLAGS = 2048,                 /* flagged boxes, at most, per pair of domains */
     TREE_COUNTS = 3                    /* counters per pair of domains: cells, bodies, flags */
 };
 
-/* ---- domain.c -------------------------------------------------------------------------------- */
+/* ---- domain.c, exchange.c, balance.c --------------------------------------------------------- */
 
 /* Enqueue work on one device. */
 typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p);
@@ -43,6 +47,8 @@ struct owner {
     size_t first, count;         /* rows that the device integrates */
     double fraction;             /* wanted fraction of the total work */
     double speed;                /* measured speed relative to the mean */
+    double walk_seconds;         /* accumulated time of `walks` walks */
+    cl_uint walks;
 };
 
 /* Bytes of a block that domain `from` has, and that are received at equal offsets by domain `to`,
@@ -64,7 +70,7 @@ enum pair_kind { CELLS, BODIES, FLAGS, BOXES, MIGRANTS, FORCE_SUMS, PAIR_KINDS, 
 struct pair {
     void *block[PAIR_KINDS];  /* NULL where neither domain is this rank's */
     cl_uint room[PAIR_KINDS]; /* elements of the block */
-    cl_uint refined;          /* flags for which smaller boxes have walked */
+    cl_uint refined;          /* flags that smaller boxes have replaced */
     cl_uint migrants;         /* bodies that migrated in this sum */
 };
 
@@ -83,9 +89,8 @@ struct domains {
     cl_uint geometric;       /* its opening criterion */
 
     /* Root cube and domain boundaries. */
-    double cube_side; /* of the root cube */
-    double side;      /* side of the cube that the boundaries belong to */
-    bool boundaries_known;
+    double cube_side;        /* of the root cube */
+    double side;             /* of the cube that the boundaries belong to; 0: no boundaries */
     bool boundaries_changed; /* since the last build */
     bool boundaries_moved;   /* not yet uploaded */
     cl_ulong *boundary;      /* n + 1: first key of each domain */
@@ -97,14 +102,12 @@ struct domains {
     double repartitioned_at, repartition_seconds; /* time and cost of the last repartition */
     bool repartitioned;                           /* since the domains are balanced */
     double walks_began;                           /* start of the running walks; 0: none */
-    double *walk_seconds;                         /* accumulated walk time of each domain */
-    cl_uint *walk_count;                          /* walks in walk_seconds */
     double *cost, *rate;                          /* of each domain's walks; cost per second */
     cl_ulong *moved;                              /* new boundaries */
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
-    /* Counters: [domain][counts_each], downloaded and gathered. Those of migration, of cells, or
-     * TREE_COUNTS for each other domain and nbody_let_stale_index. */
+    /* Counters: [domain][counts_each], downloaded and gathered: of migration, of cells, or
+     * TREE_COUNTS for each other domain, then nbody_let_stale_index. */
     cl_uint *counts;
     cl_uint counts_each;
 
@@ -164,7 +167,7 @@ void nbody_domain_clear_list(struct domains *s);
 /* Collective. Perform the transfers of the list. Block until the downloads have ended. `meanwhile`
  * (NULL: none) is enqueued on all devices after the downloads, which do not delay it, and is not
  * waited for. Uploads use side queues: nbody_domain_wait_uploads precedes commands that read the
- * bytes. exchange_return: after the walks, whose time it records. */
+ * bytes. exchange_return: after the walks; records their time. */
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
 int nbody_domain_exchange_return(struct nbody *nb);
 
@@ -175,11 +178,6 @@ int nbody_domain_gather_counts(struct nbody *nb, size_t words);
 
 /* Block until the uploads on the device's side queue have ended. */
 int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p);
-
-/* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
- * first of them on this device; -1 for top cells, which have numbers. */
-int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
-                              size_t first, size_t count, cl_uint to);
 
 /* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
 static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
@@ -203,6 +201,14 @@ static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint d
     return ((const cl_uint *)((const char *)nb->domain.tree->toptree +
                               at * nbody_domain_cell_bytes(nb)))[w];
 }
+
+/* ---- migrate.c ------------------------------------------------------------------------------- */
+
+/* Collective. Send migrating bodies to their domains, and set the range of each domain. unpack:
+ * enqueue their insertion into the keys of a device's domain: rows from lower-numbered devices
+ * precede the device's own rows, all others follow. */
+int nbody_domain_migrate(struct nbody *nb);
+int nbody_domain_unpack_migrants(struct nbody *nb, struct nbody_device *p);
 
 /* ---- domain_build.c -------------------------------------------------------------------------- */
 
@@ -239,6 +245,11 @@ static inline cl_uint nbody_let_stale_index(const struct domains *s, cl_uint dom
 
 /* Enqueue a device's export walks, with the root cell of the previous sum. */
 int nbody_let_walk(struct nbody *nb, struct nbody_device *p);
+
+/* Enqueue the import of `count` packed cells of a domain, from number `first` of a block. to: the
+ * first of them on this device; -1 for top cells, which have numbers. */
+int nbody_let_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
+                           size_t first, size_t count, cl_uint to);
 
 /* Collective. Exchange and import the locally essential trees, after the export walks and after the
  * top tree is known, and start the walks that fit in one launch. Blocks. */

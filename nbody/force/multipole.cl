@@ -76,7 +76,7 @@ static inline real cell_second_trace(global const multipole *q)
 #define TOP_CELL 0x40000000u
 #define FIRST_CELLS 7 /* first cells of a domain in a level of the top tree */
 /* Bounding boxes of groups: groups of a merged box (TREE_MERGED in tree_domain.h); the bit of its
- * number; sums for which a flagged merged box is split. */
+ * number; a flagged merged box remains split in SPLIT_SUMS sums. */
 #define MERGED 8
 #define MERGED_BOX 0x80000000u
 #define SPLIT_SUMS 64

@@ -160,7 +160,7 @@ struct tree {
     /* Distributed tree. */
     void *halo;               /* struct edge of domain.cl, assembled from both neighbours */
     void *mark, *place;       /* of each cell of the domain: exports of it (let.cl) */
-    void *split_groups;       /* of each merged box: sums for which it remains split */
+    void *split_groups;       /* of each merged box: sums in which it remains split */
     void *boundary_keys;      /* keys of boundary_bodies */
     cl_uint *boundary_bodies; /* new boundaries */
     cl_uint *top_begin;       /* first top cell of each level and domain (domain.cl) */
