@@ -8,7 +8,6 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
-#include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
 #include "stdcl/matmul.h"

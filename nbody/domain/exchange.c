@@ -106,6 +106,11 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
                        CL_MEM_HOST | (beside ? CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER : 0), ev);
 }
 
+int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
+{
+    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
+}
+
 int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p)
 {
     return nbody_domain_wait_event(nb, p, &p->domain.ev_upload);

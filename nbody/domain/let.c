@@ -37,10 +37,10 @@ struct box_part {
     cl_uint at, groups, merged, single;
 };
 
-/* A box for each group of a sixteenth of the merged boxes. */
+/* Boxes for the groups of a 32nd of the merged boxes. */
 static cl_uint single_boxes(cl_uint merged)
 {
-    return merged ? merged / 2 + 2 * TREE_MERGED : 0;
+    return merged ? merged / 4 + 2 * TREE_MERGED : 0;
 }
 
 static struct box_part let_box_part(const struct domains *s, cl_uint domain)

@@ -84,8 +84,7 @@ int nbody_domain_unpack_migrants(struct nbody *nb, struct nbody_device *p)
         *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index);
     const size_t more = low + low / 2 + 64, own = p->count + high;
     const int grown = nbody_tree_reserve_keys(nb, p, own + more);
-    if (grown < 0 || nbody_domain_wait_uploads(nb, p) != 0 ||
-        nbody_domain_reserve_received(nb, p, low + high) != 0)
+    if (grown < 0 || nbody_domain_reserve_received(nb, p, low + high) != 0)
         return -1;
     const size_t most = t->key_room - own;
     if (grown || low > p->domain.nkeys_lower || p->domain.nkeys_lower > most) {
@@ -93,6 +92,8 @@ int nbody_domain_unpack_migrants(struct nbody *nb, struct nbody_device *p)
         if (migrate_launch_count(nb, p) != 0)
             return -1;
     }
+    if (nbody_domain_barrier(nb, p) != 0)
+        return -1;
     cl_uint before = p->domain.nkeys_lower - (cl_uint)low,
             behind = p->domain.nkeys_lower + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
@@ -170,7 +171,7 @@ static int return_launch_receive(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     const cl_uint rows = (cl_uint)p->rows, potentials = s->sum != FORCES;
-    if (nbody_domain_wait_uploads(nb, p) != 0)
+    if (nbody_domain_barrier(nb, p) != 0)
         return -1;
     for (cl_uint to = 0; to < s->n; to++) {
         const struct pair *const e = nbody_domain_pair(s, p->domain.index, to);

@@ -166,8 +166,8 @@ void nbody_domain_clear_list(struct domains *s);
 
 /* Collective. Perform the transfers of the list. Block until the downloads have ended. `meanwhile`
  * (NULL: none) is enqueued on all devices after the downloads, which do not delay it, and is not
- * waited for. Uploads use side queues: nbody_domain_wait_uploads precedes commands that read the
- * bytes. exchange_return: after the walks; records their time. */
+ * waited for. Uploads use side queues: nbody_domain_barrier or nbody_domain_wait_uploads precedes
+ * commands that read the bytes. exchange_return: after the walks; records their time. */
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
 int nbody_domain_exchange_return(struct nbody *nb);
 
@@ -176,7 +176,9 @@ int nbody_domain_exchange_return(struct nbody *nb);
 int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes);
 int nbody_domain_gather_counts(struct nbody *nb, size_t words);
 
-/* Block until the uploads on the device's side queue have ended. */
+/* Enqueue a barrier: later commands of the main queue wait for the uploads on the side queue. Or
+ * block until these have ended: less device time, more host time. */
+int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
 int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p);
 
 /* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
