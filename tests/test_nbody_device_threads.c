@@ -42,8 +42,9 @@ static struct domains parts;
 static struct nbody nb = {.ndev = SHARES, .device = share, .domain.tree = &parts};
 static size_t sum[SHARES];
 static pthread_t by[SHARES];
+static cl_uint arg; /* of the launch functions */
 
-static int note_device_call(struct nbody *n, struct nbody_device *p, cl_uint arg)
+static int note_device_call(struct nbody *n, struct nbody_device *p)
 {
     assert_ptr_equal(n, &nb);
     sum[p - share] += arg;
@@ -51,10 +52,10 @@ static int note_device_call(struct nbody *n, struct nbody_device *p, cl_uint arg
     return 0;
 }
 
-static int refuse_one(struct nbody *n, struct nbody_device *p, cl_uint which)
+static int refuse_one(struct nbody *n, struct nbody_device *p)
 {
     (void)n;
-    return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;
+    return (cl_uint)(p - share) == arg ? clerror_set(ENOMEM, "share %u has none", arg) : 0;
 }
 
 static int device_threads_setup_for(size_t given, cl_uint cpu_at)
@@ -100,9 +101,9 @@ static int device_threads_teardown(void **state)
 static void call_often(void)
 {
     size_t all = 0;
-    for (cl_uint call = 1; call <= CALLS; call++) {
-        works(nbody_device_threads_all(&nb, note_device_call, call));
-        all += call;
+    for (arg = 1; arg <= CALLS; arg++) {
+        works(nbody_device_threads_all(&nb, note_device_call));
+        all += arg;
         for (size_t k = 0; k < SHARES; k++)
             assert_int_equal(sum[k], k == NONE_AT ? 0 : all);
     }
@@ -126,9 +127,9 @@ static void device_threads_caller_takes_all(void **state)
 static atomic_int launches;
 
 /* Wait for a launch on a second device to begin. */
-static int wait_for_second(struct nbody *n, struct nbody_device *p, cl_uint arg)
+static int wait_for_second(struct nbody *n, struct nbody_device *p)
 {
-    (void)n, (void)p, (void)arg;
+    (void)n, (void)p;
     const double begun = seconds_now();
     atomic_fetch_add(&launches, 1);
     while (atomic_load(&launches) < 2 && seconds_now() - begun < 60)
@@ -141,23 +142,23 @@ static void device_threads_launch_at_the_same_time(void **state)
     (void)state;
     for (int call = 0; call < 10; call++) {
         atomic_store(&launches, 0);
-        works(nbody_device_threads_all(&nb, wait_for_second, 0));
+        works(nbody_device_threads_all(&nb, wait_for_second));
         assert_int_equal(atomic_load(&launches), SHARES - 1);
     }
 }
 
 /* A CPU among the devices leaves the GPUs their threads, and the caller launches on the CPU. */
-static int gpus_wait_for_second(struct nbody *n, struct nbody_device *p, cl_uint arg)
+static int gpus_wait_for_second(struct nbody *n, struct nbody_device *p)
 {
     by[p - share] = pthread_self();
-    return p->dev == CPU_AT ? 0 : wait_for_second(n, p, arg);
+    return p->dev == CPU_AT ? 0 : wait_for_second(n, p);
 }
 
 static void device_threads_caller_takes_cpu(void **state)
 {
     (void)state;
     atomic_store(&launches, 0);
-    works(nbody_device_threads_all(&nb, gpus_wait_for_second, 0));
+    works(nbody_device_threads_all(&nb, gpus_wait_for_second));
     assert_int_equal(atomic_load(&launches), SHARES - 2);
     assert_true(pthread_equal(by[CPU_AT], pthread_self()));
 }
@@ -166,16 +167,16 @@ static void device_threads_caller_takes_cpu(void **state)
 static void device_threads_report_error(void **state)
 {
     (void)state;
-    for (cl_uint which = 0; which < SHARES; which++) {
-        if (which == NONE_AT)
+    for (arg = 0; arg < SHARES; arg++) {
+        if (arg == NONE_AT)
             continue;
-        assert_int_equal(nbody_device_threads_all(&nb, refuse_one, which), -1);
+        assert_int_equal(nbody_device_threads_all(&nb, refuse_one), -1);
         assert_int_equal(clerrno, ENOMEM);
         char text[32];
-        snprintf(text, sizeof text, "share %u has none", which);
+        snprintf(text, sizeof text, "share %u has none", arg);
         contains(clerror(), text);
     }
-    works(nbody_device_threads_all(&nb, refuse_one, SHARES));
+    works(nbody_device_threads_all(&nb, refuse_one));
 }
 
 int main(void)

@@ -8,7 +8,6 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
-#include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
 #include "stdcl/matmul.h"
@@ -581,15 +580,6 @@ static size_t slice_first(const struct rank_run *r, int rank, size_t n)
     return n * (size_t)(rank * (rank + 1)) / (size_t)(r->size * (r->size + 1));
 }
 
-/* Let the next sum begin the downloads of more bodies than the first pass of its export walks
- * packs. The transport refuses receive buffers that overlap. */
-static void export_early(nbody *nb)
-{
-    const struct domains *s = nb->domain.tree;
-    for (size_t k = 0; s && k < (size_t)s->n * s->n; k++)
-        s->let[k].early[BODIES] = s->let[k].room[BODIES];
-}
-
 /* The arrays of results begin with body `first`. */
 static int nbody_run(struct nbody_case *c, nbody *nb, size_t first)
 {
@@ -599,7 +589,6 @@ static int nbody_run(struct nbody_case *c, nbody *nb, size_t first)
     int status = nbody_step(nb, 3);
     if (status == 0)
         status = nbody_diagnose(nb, &c->energy);
-    export_early(nb);
     if (status == 0)
         status = nbody_step(nb, 2);
     if (status == 0)

@@ -13,7 +13,6 @@ struct device_threads {
     struct thread_pool *pool; /* NULL: the caller serves all devices */
     struct nbody *nb;
     launch_fn launch;
-    cl_uint arg;
     size_t n, gpus; /* devices that own a domain; GPUs, which come first in each[] */
     struct device_launch {
         struct nbody_device *device;
@@ -63,18 +62,17 @@ static void device_launch_run(void *threads, size_t k)
 {
     struct device_threads *all = threads;
     struct device_launch *d = &all->each[k];
-    d->status = all->launch(all->nb, d->device, all->arg);
+    d->status = all->launch(all->nb, d->device);
     if (d->status == 0)
         return;
     d->code = clerrno;
     snprintf(d->text, sizeof d->text, "%s", clerror());
 }
 
-int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg)
+int nbody_device_threads_all(struct nbody *nb, launch_fn launch)
 {
     struct device_threads *all = nb->domain.tree->threads;
     all->launch = launch;
-    all->arg = arg;
     if (all->pool)
         thread_pool_for(all->pool, all->gpus, true, device_launch_run, all);
     for (size_t k = all->pool ? all->gpus : 0; k < all->n; k++)

@@ -6,7 +6,7 @@
  *                  '-- boundaries: keys, never between bodies of equal key
  *
  *   posm --migrate_count--> keys of the device's rows; NO_KEY for rows in other domains
- *   posm --migrate_pack--> sent  (exchange)  received --migrate_unpack--> keys
+ *   posm --migrate_pack (exchange) migrate_unpack--> received, keys
  *   keys --sort, domain_gather--> body  of the domain, from posm and received
  *        --halo_pack (exchange) halo_unpack--> and 64 bodies of each neighbour: enough to find
  *                                              each cell that begins here, and to walk groups
@@ -16,7 +16,7 @@
  *   toptree  | level 0: first 7, last 8 cells, shared node | level 1 ...    of each domain; all
  *                              domains hold these cells and compute the shared nodes' moments
  *   (let.cl) cells and bodies that other domains need
- *   forces_sorted --return_forces (exchange) receive_forces--> rows
+ *   forces_sorted --return_forces--> rows, received --return_pack (exchange) receive_forces--> rows
  *
  *   cells of a device  | top region | its domain | imports of domain 0 | of domain 1 | ...
  *
@@ -42,8 +42,6 @@
 /* Link to bodies or children that are not here: a valid index below the bodies of the own domain,
  * which begin at EDGE. */
 #define LINK_UNSET 0
-/* Groups of a merged box; TREE_MERGED in tree.h. */
-#define MERGED 8
 
 /* ---- Migration. ------------------------------------------------------------------------------ */
 
@@ -69,8 +67,7 @@ static inline uint domain_of_key(ulong key, global const ulong *boundary, uint d
 
 /* Compute the keys of a device's rows: key[low + i] is the key of row i, and order[low + i]
  * this row. Rows in other domains, and the entries below `low`, become NO_KEY, NONE, which sort
- * last. counts[domain * groups + group]: rows of a work-group that migrate to a domain;
- * counts[domains * groups + group]: to all domains. */
+ * last. counts[domain * groups + group]: rows of a work-group that migrate to a domain. */
 kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint count, uint low,
                                          global const real4 *cube, global const ulong *boundary,
                                          uint domains, uint own, global ulong *key,
@@ -79,7 +76,7 @@ kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint count, u
     local struct curve c;
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
     curve_load(&c);
-    for (uint p = lid; p <= domains; p += GROUP_1D)
+    for (uint p = lid; p < domains; p += GROUP_1D)
         counts[p * (size_t)groups + group] = 0;
     for (size_t k = get_global_id(0); k < low; k += get_global_size(0))
         key[k] = NO_KEY, order[k] = NONE;
@@ -90,65 +87,40 @@ kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint count, u
         const uint p = domain_of_key(k, boundary, domains);
         key[low + begin + j] = p == own ? k : NO_KEY;
         order[low + begin + j] = p == own ? row : NONE;
-        if (p == own)
-            continue;
-        atomic_inc(&counts[p * (size_t)groups + group]);
-        atomic_inc(&counts[domains * (size_t)groups + group]);
+        if (p != own)
+            atomic_inc(&counts[p * (size_t)groups + group]);
     }
 }
 
-/* Pack the migrating rows by domain and then by row: sent[] = {body, |a| of the last sum, -},
- * sent_row[] = row. at: the scanned counts; at[leaving + group]: migrating rows of a work-group.
- * Rows beyond `room` slots are dropped; the host repeats the packing then. */
+/* Pack the rows that migrate to a domain, by row: sent[] = {body, |a| of the last sum, row, -}. at:
+ * the scanned counts. */
 kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const real *a_old,
                                         uint count, uint low, global const real4 *cube,
                                         global const ulong *boundary, uint domains,
                                         global const uint *order, uint groups,
-                                        global const uint *at, uint leaving, uint room,
-                                        global real8 *sent, global uint *sent_row)
+                                        global const uint *at, uint to, global real8 *sent)
 {
-    local ushort domain[GROUP_BODIES]; /* target domain of each row */
     local struct curve c;
-    local uint goes[GROUP_BODIES / 32],
-        next_domain; /* one bit a row: set if it migrates to next_domain */
+    local uint goes[GROUP_BODIES / 32]; /* one bit a row: set if it migrates */
     const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
-    if (at[leaving + group] == 0)
-        return;
+    global const uint *const first = at + to * (size_t)groups;
     curve_load(&c);
-    for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
-        domain[j] = begin + j < count && order[low + begin + j] == NONE
-                        ? domain_of_key(curve_key(&c, posm[begin + j], *cube, 0), boundary, domains)
-                        : NO_DOMAIN;
-    for (uint next = 0; next <= NO_DOMAIN;) {
-        for (uint w = lid; w < GROUP_BODIES / 32; w += GROUP_1D)
-            goes[w] = 0;
-        if (lid == 0)
-            next_domain = NO_DOMAIN;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
-            if (domain[j] >= next && domain[j] < NO_DOMAIN)
-                atomic_min(&next_domain, (uint)domain[j]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint p = next_domain;
-        for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
-            if (domain[j] == p)
-                atomic_or(&goes[j / 32], 1u << j % 32);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint j = lid; j < GROUP_BODIES && p < NO_DOMAIN; j += GROUP_1D) {
-            if (domain[j] != p)
-                continue;
-            const uint row = begin + j;
-            uint slot =
-                at[p * (size_t)groups + group] + popcount(goes[j / 32] & ((1u << j % 32) - 1));
-            for (uint w = 0; w < j / 32; w++)
-                slot += popcount(goes[w]);
-            if (slot >= room)
-                continue;
-            sent[slot] = (real8)(posm[row], a_old[row], 0, 0, 0);
-            sent_row[slot] = row;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        next = p + 1;
+    for (uint w = lid; w < GROUP_BODIES / 32; w += GROUP_1D)
+        goes[w] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += GROUP_1D)
+        if (order[low + begin + j] == NONE &&
+            domain_of_key(curve_key(&c, posm[begin + j], *cube, 0), boundary, domains) == to)
+            atomic_or(&goes[j / 32], 1u << j % 32);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += GROUP_1D) {
+        if (!(goes[j / 32] >> j % 32 & 1))
+            continue;
+        const uint row = begin + j;
+        uint slot = first[group] - first[0] + popcount(goes[j / 32] & ((1u << j % 32) - 1));
+        for (uint w = 0; w < j / 32; w++)
+            slot += popcount(goes[w]);
+        sent[slot] = (real8)(posm[row], a_old[row], UINT_TO_REAL(row), 0, 0);
     }
 }
 
@@ -161,17 +133,19 @@ kernel void scan_offsets(global const uint *at, uint runs, uint n, global const 
         start[to + k] = k < n ? at[k * (size_t)runs] : *total;
 }
 
-/* Insert `count` migrated bodies, from slot `first` on, in key[] and order[] from `to` on. */
-kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *received, uint first, uint count,
-                                          uint to, global const real4 *cube, global ulong *key,
-                                          global uint *order)
+/* Insert `count` migrated bodies in received[] from slot `first` on, and in key[] and order[] from
+ * `to` on. */
+kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *sent, uint count, uint first, uint to,
+                                          global const real4 *cube, global real8 *received,
+                                          global ulong *key, global uint *order)
 {
     local struct curve c;
     const size_t k = get_global_id(0);
     curve_load(&c);
     if (k >= count)
         return;
-    key[to + k] = curve_key(&c, received[first + k].lo, *cube, 0);
+    received[first + k] = sent[k];
+    key[to + k] = curve_key(&c, sent[k].lo, *cube, 0);
     order[to + k] = (first + k) | MOVED;
 }
 
@@ -228,14 +202,14 @@ kernel void halo_pack(global const ulong *keys_hi, global const ulong *keys_lo, 
 }
 
 /* Unpack the halo: `before` bodies of lower domains, nearest first, and `after` bodies of higher
- * ones. Resets the number of single boxes. */
+ * ones. Resets the number of boxes of single groups. */
 kernel void halo_unpack(global const struct edge *edge, uint before, uint after, uint from,
                         uint count, uint begin, global ulong *keys_hi, global ulong *keys_lo,
-                        global real4 *body, global real *a_old_sorted, uint counter,
-                        global uint *nsingle)
+                        global real4 *body, global real *a_old_sorted, global real8 *box,
+                        uint counter)
 {
     if (get_global_id(0) == 0)
-        nsingle[counter] = 0;
+        *(global uint *)(box + counter) = 0;
     const uint j = get_global_id(0), k = j < EDGE ? -1 - j : count + j - EDGE;
     if (j < EDGE ? j >= before : j >= EDGE + after)
         return;
@@ -256,17 +230,16 @@ static inline real8 box_union(real8 a, real8 b)
     return (real8)(fmin(a.lo, b.lo), fmax(a.hi, b.hi));
 }
 
-/* Compute the bounding boxes of `groups` groups from `first` on, MERGED groups a work-group. A
- * merged box {lo, least |a|, hi, -} covers its groups. It is left empty if it is more than
- * MERGE_RATIO times as long as the smallest group's box, if a group was deferred or had more than
- * split_above interactions in the last sum, or if let_export flagged it. Each of its groups then
- * has a box of its own, with its number from `first` on, after the merged boxes: nsingle[counter]
- * of them, in any order. Boxes beyond `room` are dropped; the host repeats the kernel then. */
+/* Compute the bounding boxes of `groups` groups from `first` on, MERGED groups a work-group. At
+ * box[to] stands the number of boxes of single groups; then the merged boxes follow, then room for
+ * `room` boxes of single groups. A merged box {lo, least |a|, hi, its number | MERGED_BOX} covers
+ * its groups. It is left empty if it is more than MERGE_RATIO times as long as the smallest group's
+ * box, or if let_export flagged it in one of the last SPLIT_SUMS sums (split_groups counts them
+ * down). Each of its groups then has a box of its own, with its number from `first` on, in any
+ * order. Without room for these the merged box stays. */
 kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const real *a_old_sorted,
-                                       uint n, uint first, uint groups, uint to, global real8 *box,
-                                       uint room, uint counter, global uint *nsingle,
-                                       global const uint4 *info, uint split_above,
-                                       global const uint *split_groups)
+                                       uint n, uint first, uint groups, global real8 *box, uint to,
+                                       uint room, global uint *split_groups)
 {
     local real8 found[GROUP_1D];
     const uint lid = get_local_id(0), each = GROUP_1D / MERGED, own = lid / each;
@@ -284,31 +257,25 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid > 0)
         return;
-    const uint some = min((uint)MERGED, groups - k);
+    const uint some = min((uint)MERGED, groups - k), number = get_group_id(0),
+               sums = min(split_groups[number], (uint)SPLIT_SUMS);
+    global real8 *const merged = box + to + 1, *const single = merged + get_num_groups(0);
     real least = INFINITY;
-    bool split = split_groups[get_group_id(0)];
     all = empty;
     for (uint i = 0; i < some; i++) {
-        const uint4 last = info[first + k + i];
-        split |= last.w != 0 || last.x + last.y > split_above;
         all = box_union(all, found[i * each]);
         least = fmin(least, box_longest_side(found[i * each]));
     }
-    split |= box_longest_side(all) > MERGE_RATIO * least;
-    box[to + get_group_id(0)] = split ? empty : all;
-    if (!split)
-        return;
-    const uint at = atomic_add(&nsingle[counter], some);
+    if (sums > 0)
+        split_groups[number] = sums - 1;
+    uint at = room;
+    if (sums > 0 || box_longest_side(all) > MERGE_RATIO * least)
+        at = atomic_add((global uint *)(box + to), some);
+    merged[number] = at < room && room - at >= some
+                         ? empty
+                         : (real8)(all.s0123, all.s456, UINT_TO_REAL(number | MERGED_BOX));
     for (uint i = 0; i < some && at + i < room; i++)
-        box[to + get_num_groups(0) + at + i] =
-            (real8)(found[i * each].s0123, found[i * each].s456, k + i);
-}
-
-/* Mark merged boxes whose groups had too many interactions. */
-kernel void mark_split(global const uint *flags, uint from, uint count, global uint *split_groups)
-{
-    if (get_global_id(0) < count)
-        split_groups[flags[from + get_global_id(0)]] = 1;
+        single[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, UINT_TO_REAL(k + i));
 }
 
 /* ---- Top tree. ------------------------------------------------------------------------------- */
@@ -347,8 +314,8 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
         const uint at = level * domains + domain;
         place[k] = TOP_CELL | (j < FIRST_CELLS ? top_begin[at] + j
                                                : top_begin[at + 1] - 1 - (j - FIRST_CELLS));
-        /* a shared node has no moments yet: shared_node_moments computes them on each device, which
-         * until then keeps the previous sum's root cell */
+        /* a shared node has no moments yet: each device computes them, and keeps the previous
+         * sum's root cell until then */
         if (k == shared_node[level])
             vstore4((uint4)(NONE), 0, (global uint *)to);
         else
@@ -402,7 +369,7 @@ kernel void import_bodies(global const real *bodies, uint count, uint to, uint c
     global const real *from = bodies + get_global_id(0) * PACKED_BODY;
     if (get_global_id(0) >= count)
         return;
-    const uint packed = REAL_TO_UINT(from[4]), leaf = imported_cell(packed & ~PACKED, cells);
+    const uint packed = REAL_TO_UINT(from[4]), leaf = imported_cell(packed, cells);
     body[to + get_global_id(0)] = vload4(0, from);
     if (packed != NONE && link[leaf].x == LINK_UNSET)
         link[leaf].x = to + get_global_id(0);
@@ -438,15 +405,14 @@ static inline uint shared_children_after(global const real *toptree, uint level,
 }
 
 /* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
- * their other children have moments. One work-group. counts[off]: set if let_export used a
- * different root cell: the previous sum's was `unknown`, or differs. */
+ * their other children have moments. One work-group. counts[stale]: set if let_export walked
+ * with another root cell. */
 kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
                                                uint levels, uint geometric, real com_margin,
                                                global const real *toptree, uint domains,
                                                global const uint *top_begin, global int2 *link,
                                                global real4 *com, global multipole *multipoles,
-                                               global real2 *size, global uint *counts, uint off,
-                                               uint unknown)
+                                               global real2 *size, global uint *counts, uint stale)
 {
     const real4 was = com[0];
     const real was_square = cell_second_trace(&multipoles[0]);
@@ -470,9 +436,8 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
         barrier(CLK_GLOBAL_MEM_FENCE);
     }
     if (get_local_id(0) == 0)
-        counts[off] =
-            !geometric && (unknown || !root_is_similar(was, com[0], was_square,
-                                                       cell_second_trace(&multipoles[0])));
+        counts[stale] = !geometric && !root_is_similar(was, com[0], was_square,
+                                                       cell_second_trace(&multipoles[0]));
 }
 
 /* ---- Return of forces. ----------------------------------------------------------------------- */
@@ -491,10 +456,11 @@ static inline void store_sum(real4 a, size_t row, uint rows, uint potentials, gl
 }
 
 /* forces_sorted[begin + k] is the sum of row order[k]: store it if the row is this device's,
- * otherwise in its slot. Resets the deferred groups and the schedule. */
+ * otherwise in its slot of received[], in place of the body. Resets the deferred groups and the
+ * schedule. */
 kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
                           uint begin, uint rows, uint potentials, global real *plane,
-                          global real *a_old, global real4 *returning, global uint *deferred,
+                          global real *a_old, global real8 *received, global uint *deferred,
                           global const int *bad)
 {
     const size_t k = get_global_id(0);
@@ -504,32 +470,26 @@ kernel void return_forces(global const real4 *forces_sorted, uint n, global cons
         return;
     const uint row = order[k];
     if (row & MOVED)
-        returning[row & ~MOVED] = forces_sorted[begin + k];
+        received[row & ~MOVED].lo = forces_sorted[begin + k];
     else
         store_sum(forces_sorted[begin + k], row, rows, potentials, plane, a_old);
 }
 
-/* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
-kernel void mark_late(uint n, global const uint *sent_row, uint rows, global real *plane)
+/* Pack the sums of `count` migrated bodies, from slot `first` on. */
+kernel void return_pack(global const real8 *received, uint first, uint count, global real4 *sums)
 {
-    const size_t k = get_global_id(0), i = k < n ? sent_row[k] : 0;
-#ifdef DOUBLE
-    const real late = as_double(0x7ff80000decade00UL);
-#else
-    const real late = as_float(0x7fdecadeu);
-#endif
-    if (k < n)
-        plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
+    if (get_global_id(0) < count)
+        sums[get_global_id(0)] = received[first + get_global_id(0)].lo;
 }
 
-/* Store the sums that returned to `n` slots. */
-kernel void receive_forces(global const real4 *returned, uint n, global const uint *sent_row,
+/* Store the sums that returned of `count` rows, as migrate_pack sent them. */
+kernel void receive_forces(global const real4 *sums, uint count, global const real8 *sent,
                            uint rows, uint potentials, global real *plane, global real *a_old,
                            global const int *bad)
 {
     const size_t k = get_global_id(0);
-    if (k < n && (*bad >= 0 || potentials))
-        store_sum(returned[k], sent_row[k], rows, potentials, plane, a_old);
+    if (k < count && (*bad >= 0 || potentials))
+        store_sum(sums[k], REAL_TO_UINT(sent[k].s5), rows, potentials, plane, a_old);
 }
 
 /* ---- Boundaries. ----------------------------------------------------------------------------- */

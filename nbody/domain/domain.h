@@ -22,7 +22,6 @@
 #include "stdcl/nbody.h"
 
 struct nbody_device;
-struct update;
 
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
@@ -34,23 +33,18 @@ struct domain {
     uint64_t shared_version; /* particles.version when all devices had all positions */
 };
 
-/* Bodies that migrate from or to a device, by slot. */
-struct migrants {
-    size_t room; /* slots */
-    void *body;  /* body and its |a| of the last sum; valid until the return */
-    void *force; /* force or potential */
-    void *row;   /* row on the device; NULL for received bodies */
-};
-
 /* With domains of the tree. */
 struct device_domain {
     cl_uint index;       /* of the domain */
     cl_uint nkeys;       /* keys of the domain, including NO_KEY padding */
     cl_uint nkeys_lower; /* keys from lower-numbered devices; they precede the local keys */
     cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
-    bool mark_cleared;                           /* tree.mark holds no domains of an earlier sum */
-    bool root_known; /* the root cell holds the moments of this or the previous sum */
-    struct migrants sent, received; /* own bodies in other domains; bodies of other devices */
+    void
+        *received; /* bodies of other devices in the domain, by slot; then their sums (domain.cl) */
+    size_t received_room;
+    cl_event ev_box;    /* download of the bodies' bounding boxes; NULL: none */
+    cl_event ev_upload; /* last upload on the side queue */
+    cl_event ev_walks;  /* end of the walks */
 };
 
 void nbody_ranks_free(struct nbody *nb);
@@ -182,19 +176,14 @@ size_t nbody_let_max_merged_boxes(const struct nbody *nb);
 
 /* Collective; they block several times. build: make the distributed tree and the locally essential
  * trees for a sum, and start the walks that need a single launch. return: send the walks' results
- * back to the bodies' devices. update_late: within a batch, update the bodies whose forces returned
- * late. */
+ * back to the bodies' devices. */
 int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric);
-int nbody_domain_return(struct nbody *nb, enum sum_kind sum);
-int nbody_domain_update_late(struct nbody *nb, const struct update *all);
+int nbody_domain_return(struct nbody *nb);
 
 /* Collective. Move the domain boundaries to balance the measured cost and duration of the last
  * walks. Block until the devices are idle. balanced: true if this has settled. */
 int nbody_domain_balance(struct nbody *nb);
 bool nbody_domain_balanced(const struct nbody *nb);
-
-/* The device's cell arrays are new: forget what they held. */
-void nbody_domain_forget_cells(struct nbody_device *p);
 
 /* Record the number of key words after trees have tried to extend them on all ranks: 1 if one of
  * them could not. */

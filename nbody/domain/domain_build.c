@@ -1,16 +1,15 @@
 /* domain_build.c - the distributed tree, step by step, as domain.cl draws it.
  *
  *   cube        bounding box of all bodies; boundaries from sampled keys the first time
- *   migration   bodies to the domains they lie in (count, pack, exchange, unpack)
+ *   (migrate.c) bodies to the domains they lie in
  *   sort        keys and bodies of each domain in order
  *   halo        64 bodies of each neighbour
  *   cells       counted, numbered across domains, written, moments
  *   top tree    cells that all domains hold; moments of shared nodes
  *   (let.c)     locally essential trees and walks
- *   return      forces to the devices that own the bodies
  *
  * After each phase whose output other domains need, the host downloads it and exchanges it with all
- * ranks: first the counts, then the counted bytes. Early exports (let.c) precede their counts.
+ * ranks: first the counts, then the counted bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -22,16 +21,15 @@ enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 /* ---- Root cube and boundaries. --------------------------------------------------------------- */
 
-static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_uint none)
+static int domain_launch_box(struct nbody *nb, struct nbody_device *p)
 {
-    (void)none;
     struct tree *t = p->force.tree;
     const cl_uint first = 0, end = (cl_uint)p->count;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
                           ARGS(p->posm, first, end, t->box_part)) != 0)
         return -1;
-    if (nbody_domain_download(nb, p, t->box_part, clsizeofmem(t->box_part), IN_ORDER,
-                              &nb->domain.tree->ev[p->domain.index].box) != 0)
+    if (nbody_domain_download(nb, p, t->box_part, clsizeofmem(t->box_part), false,
+                              &p->domain.ev_box) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -87,7 +85,7 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     EACH_TREE(nb, p)
     {
-        if (nbody_domain_wait_event(nb, p, &nb->domain.tree->ev[p->domain.index].box) != 0)
+        if (nbody_domain_wait_event(nb, p, &p->domain.ev_box) != 0)
             return -1;
         for (size_t k = 0; k < p->force.tree->box_groups; k++) {
             struct corners some;
@@ -104,10 +102,15 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
     return 0;
 }
 
-static int domain_set_cube(struct nbody *nb, const double cube[4])
+int nbody_domain_find_cube(struct nbody *nb)
 {
-    memcpy(nb->domain.tree->cube, cube, sizeof nb->domain.tree->cube);
-    nb->domain.tree->cube_known = true;
+    double cube[4];
+    EACH_TREE(nb, p)
+    if (domain_launch_box(nb, p) != 0)
+        return -1;
+    if (domain_root_cube(nb, cube) != 0)
+        return -1;
+    nb->domain.tree->cube_side = cube[3];
     EACH_TREE(nb, p)
     {
         for (size_t c = 0; c < 4; c++)
@@ -116,22 +119,6 @@ static int domain_set_cube(struct nbody *nb, const double cube[4])
             return -1;
     }
     return 0;
-}
-
-static int domain_find_cube(struct nbody *nb)
-{
-    double cube[4];
-    EACH_TREE(nb, p)
-    if (domain_launch_box(nb, p, 0) != 0)
-        return -1;
-    return domain_root_cube(nb, cube) == 0 ? domain_set_cube(nb, cube) : -1;
-}
-
-int nbody_domain_measure_cube(struct nbody *nb)
-{
-    const int status = domain_find_cube(nb);
-    nb->domain.tree->cube_known = false;
-    return status;
 }
 
 struct sampled {
@@ -172,10 +159,10 @@ static int domain_boundaries_from_samples(struct nbody *nb)
 
 /* Sample new boundaries if the side of the cube has changed: keys of two cubes are not comparable.
  */
-static int domain_sample_boundaries(struct nbody *nb, double side)
+static int domain_sample_boundaries(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    if (s->boundaries_known && !(side < s->side) && !(side > s->side))
+    if (!(s->cube_side < s->side) && !(s->cube_side > s->side))
         return 0;
     EACH_TREE(nb, p)
     {
@@ -186,208 +173,10 @@ static int domain_sample_boundaries(struct nbody *nb, double side)
             return -1;
     }
     const size_t bytes = TREE_SAMPLES * sizeof *s->samples;
-    if (nbody_domain_gather(nb, s->samples, bytes, bytes, IN_ORDER, NULL) != 0 ||
+    if (nbody_domain_gather(nb, s->samples, bytes, bytes) != 0 ||
         domain_boundaries_from_samples(nb) != 0)
         return -1;
-    s->boundaries_known = true;
-    s->side = side;
-    return 0;
-}
-
-/* ---- Migration. ------------------------------------------------------------------------------ */
-
-/* Number of work-groups that process a device's rows. */
-static cl_uint migrate_groups(const struct nbody_device *p)
-{
-    return p->count ? nbody_tree_groups(p, p->count) : 1;
-}
-
-/* Compute the keys of a device's rows and count the rows that migrate to each domain. */
-static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
-{
-    struct domains *s = nb->domain.tree;
-    struct tree *t = p->force.tree;
-    const size_t room = t->key_room - p->count;
-    p->domain.nkeys_lower = p->domain.nkeys_lower < room ? p->domain.nkeys_lower : (cl_uint)room;
-    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
-                  at = s->counts_each * p->domain.index;
-    const struct arrays_scan_job scan = {.x = t->counts,
-                                         .sums = t->counts,
-                                         .total = t->cells,
-                                         .bytes = 4,
-                                         .most = (size_t)groups * n};
-    if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
-                          ARGS(p->posm, count, p->domain.nkeys_lower, t->cube, s->boundary, n,
-                               p->domain.index, t->key, t->order, groups, t->counts)) != 0)
-        return -1;
-    if (arrays_scan_start(t->sorter, &scan) != 0)
-        return -1;
-    if (nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
-                             ARGS(t->counts, groups, n, t->cells, at, s->counts)) != 0)
-        return -1;
-    return 0;
-}
-
-/* Pack the migrating rows into their slots. */
-static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint none)
-{
-    (void)none;
-    struct domains *s = nb->domain.tree;
-    struct tree *t = p->force.tree;
-    const struct migrants *m = &p->domain.sent;
-    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
-                  room = (cl_uint)m->room, leaving = groups * n;
-    return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
-                             ARGS(p->posm, t->a_old, count, p->domain.nkeys_lower, t->cube,
-                                  s->boundary, n, t->order, groups, t->counts, leaving, room,
-                                  m->body, m->row));
-}
-
-/* Return the number of bodies that migrate from a device to a domain. */
-static size_t migrants(const struct domains *s, cl_uint from, cl_uint to)
-{
-    const cl_uint *start = &s->slot_begin[from * (s->n + 1)];
-    return start[to + 1] - start[to];
-}
-
-/* Return the number of bodies that a device sends. */
-static cl_uint migrants_sent(const struct domains *s, cl_uint from)
-{
-    return s->slot_begin[from * (s->n + 1) + s->n];
-}
-
-/* Return the number of bodies that a domain's device receives. */
-static cl_uint migrants_received(const struct domains *s, cl_uint to)
-{
-    size_t n = 0;
-    for (cl_uint from = 0; from < s->n; from++)
-        n += migrants(s, from, to);
-    return (cl_uint)n;
-}
-
-/* Return the address of a slot of a device's migrating bodies, or of their forces; NULL for a
- * device of a different rank. */
-static void *migrants_slot(const struct nbody *nb, const struct nbody_device *p, bool received,
-                           bool forces, size_t slot)
-{
-    if (!p)
-        return NULL;
-    const struct migrants *m = received ? &p->domain.received : &p->domain.sent;
-    return (char *)(forces ? m->force : m->body) + slot * (forces ? 4 : 8) * nb->real;
-}
-
-/* List transfers between all pairs: the migrating bodies, or back their forces. A device receives
- * bodies in the order of their devices. */
-static void migrants_add_transfers(struct nbody *nb, bool forces, enum download when)
-{
-    const struct domains *s = nb->domain.tree;
-    for (cl_uint to = 0; to < s->n; to++) {
-        size_t slot = 0;
-        for (cl_uint from = 0; from < s->n; from++) {
-            const size_t count = migrants(s, from, to), bytes = count * (forces ? 4 : 8) * nb->real;
-            void *const sent = migrants_slot(nb, s->owner[from].device, false, forces,
-                                             s->slot_begin[from * (s->n + 1) + to]),
-                        *const received =
-                            migrants_slot(nb, s->owner[to].device, true, forces, slot);
-            if (forces)
-                nbody_domain_add_to(nb, to, from, received, sent, bytes, when);
-            else
-                nbody_domain_add_to(nb, from, to, sent, received, bytes, when);
-            slot += count;
-        }
-    }
-}
-
-/* Exchange the migration counts, then the bodies. Meanwhile the devices compute the bounding box if
- * the cube is predicted; the copies use side queues, so that they do not wait for it. Grow the
- * buffers first if the bodies do not fit. */
-static int migrate_exchange(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    bool grown = false;
-    if (nbody_domain_gather_counts(nb, s->n + 1, BESIDE,
-                                   s->cube_predicted ? domain_launch_box : NULL) != 0)
-        return -1;
-    for (cl_uint k = 0; k < s->n; k++)
-        memcpy(&s->slot_begin[k * (s->n + 1)], &s->counts[k * s->counts_each],
-               (s->n + 1) * sizeof *s->slot_begin);
-    EACH_TREE(nb, p)
-    {
-        const cl_uint k = p->domain.index;
-        const int again = nbody_domain_reserve(nb, p, &p->domain.sent, migrants_sent(s, k));
-        if (again < 0 ||
-            nbody_domain_reserve(nb, p, &p->domain.received, migrants_received(s, k)) < 0)
-            return -1;
-        grown |= again > 0;
-    }
-    if (grown && nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
-        return -1;
-    migrants_add_transfers(nb, false, grown ? IN_ORDER : READY);
-    return nbody_domain_exchange(nb, NULL);
-}
-
-/* Insert the migrated rows into the domain's keys: rows from lower-numbered devices precede the
- * device's own rows, all others follow. */
-static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_uint none)
-{
-    struct domains *s = nb->domain.tree;
-    struct tree *t = p->force.tree;
-    size_t low = 0, high = 0;
-    cl_uint first = 0;
-    (void)none;
-    for (cl_uint from = 0; from < s->n; from++)
-        *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index);
-    const size_t more = low + low / 2 + 64, own = p->count + high;
-    const int grown = nbody_tree_reserve_keys(nb, p, own + more);
-    if (grown < 0)
-        return -1;
-    const size_t most = t->key_room - own;
-    if (grown || low > p->domain.nkeys_lower || p->domain.nkeys_lower > most) {
-        p->domain.nkeys_lower = (cl_uint)(more < most ? more : most);
-        if (migrate_launch_count(nb, p) != 0)
-            return -1;
-    }
-    if (nbody_domain_barrier(nb, p) != 0)
-        return -1;
-    cl_uint before = p->domain.nkeys_lower - (cl_uint)low,
-            behind = p->domain.nkeys_lower + (cl_uint)p->count;
-    for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = (cl_uint)migrants(s, from, p->domain.index),
-                      to = from < p->domain.index ? before : behind;
-        if (nbody_tree_launch_1d(
-                nb, p, TREE_MIGRATE_UNPACK, count,
-                ARGS(p->domain.received.body, first, count, to, t->cube, t->key, t->order)) != 0)
-            return -1;
-        first += count;
-        *(from < p->domain.index ? &before : &behind) += count;
-    }
-    p->domain.nkeys = behind;
-    return 0;
-}
-
-static int migrate_start(struct nbody *nb, struct nbody_device *p, cl_uint moved)
-{
-    const struct domains *s = nb->domain.tree;
-    if (moved && nbody_domain_upload(nb, p, s->boundary, s->n * sizeof *s->boundary) != 0)
-        return -1;
-    if (migrate_launch_count(nb, p) != 0)
-        return -1;
-    return migrate_launch_pack(nb, p, 0);
-}
-
-static int migrate_bodies(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    if (nbody_device_threads_all(nb, migrate_start, s->boundaries_moved) != 0)
-        return -1;
-    s->boundaries_moved = false;
-    if (migrate_exchange(nb) != 0)
-        return -1;
-    memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
-    for (cl_uint to = 0; to < s->n; to++) {
-        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - migrants_sent(s, to) +
-                           migrants_received(s, to);
-    }
+    s->side = s->cube_side;
     return 0;
 }
 
@@ -398,9 +187,9 @@ static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_u
                                   void *to)
 {
     struct tree *t = p->force.tree;
-    return nbody_tree_launch(
-        nb, p, TREE_DOMAIN_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.group_1d,
-        ARGS(p->posm, p->domain.received.body, n, t->cube, word, to, t->order));
+    return nbody_tree_launch(nb, p, TREE_DOMAIN_KEYS, nbody_tree_groups(p, n),
+                             (size_t)p->shape.group_1d,
+                             ARGS(p->posm, p->domain.received, n, t->cube, word, to, t->order));
 }
 
 static int domain_sort(const struct nbody_device *p)
@@ -415,12 +204,12 @@ static int domain_sort(const struct nbody_device *p)
     return arrays_sort_start(t->sorter, &sort);
 }
 
-static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_uint none)
+static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const cl_uint from = KEY_MARGIN;
-    if (migrate_launch_unpack(nb, p, none) != 0)
+    if (nbody_domain_unpack_migrants(nb, p) != 0)
         return -1;
     if (t->bodies == 0)
         return 0;
@@ -431,7 +220,7 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
         (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_DOMAIN_GATHER, t->bodies,
-                             ARGS(p->posm, t->a_old, p->domain.received.body, t->bodies, t->order,
+                             ARGS(p->posm, t->a_old, p->domain.received, t->bodies, t->order,
                                   t->begin, t->body, t->a_old_sorted)) != 0)
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
@@ -463,7 +252,7 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
                   from = KEY_MARGIN;
     const cl_uint before = begin < TREE_GROUP ? begin : TREE_GROUP,
                   after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
-    const cl_uint counter = nbody_let_single_index(nb, p->domain.index);
+    const cl_uint counter = (cl_uint)nbody_let_box_counter(nb, p->domain.index);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_EDGE_BODIES * key,
                  edge = nbody_domain_edge_bytes(nb);
     if (t->bodies == 0)
@@ -481,7 +270,7 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_HALO_UNPACK, TREE_EDGE_BODIES,
                                 ARGS(t->halo, before, after, from, t->bodies, t->begin, t->keys,
-                                     t->keys_lo, t->body, t->a_old_sorted, counter, s->counts));
+                                     t->keys_lo, t->body, t->a_old_sorted, s->group_box, counter));
 }
 
 static struct key_range domain_key_range(const struct nbody *nb, const struct tree *t)
@@ -494,39 +283,7 @@ static struct key_range domain_key_range(const struct nbody *nb, const struct tr
                               .to = to};
 }
 
-/* Number of work-groups that count cells before the halo arrives: all that lie away from both
- * boundaries.
- */
-static cl_uint domain_groups_counted_early(const struct nbody_device *p)
-{
-    const cl_uint groups = nbody_tree_groups(p, p->force.tree->bodies);
-    return groups >= 4 * TREE_BOUNDARY_GROUPS ? groups / 2 - TREE_BOUNDARY_GROUPS : 0;
-}
-
-static int domain_count_early(struct nbody *nb, struct nbody_device *p, cl_uint none)
-{
-    const cl_uint early = domain_groups_counted_early(p);
-    (void)none;
-    if (early == 0)
-        return 0;
-    if (nbody_tree_count_some(nb, p, domain_key_range(nb, p->force.tree), early, 0,
-                              TREE_BOUNDARY_GROUPS) != 0)
-        return -1;
-    return clflush(nb->ctx, p->dev, 0);
-}
-
-/* Return 1 if the predicted cube differs from the actual one. */
-static int domain_check_cube(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    double cube[4];
-    if (s->cube_predicted && domain_root_cube(nb, cube) != 0)
-        return -1;
-    s->cube_known = !s->cube_predicted || memcmp(cube, s->cube, sizeof cube) == 0;
-    return !s->cube_known;
-}
-
-/* Sort all domains and exchange the halos. Return 1 if the build must be repeated. */
+/* Sort all domains and exchange the halos. */
 static int domain_sort_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
@@ -537,12 +294,10 @@ static int domain_sort_all(struct nbody *nb)
         if (nbody_tree_reserve_bodies(nb, p, p->force.tree->bodies) != 0)
             return -1;
     }
-    if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
+    if (nbody_device_threads_all(nb, domain_sort_and_gather) != 0)
         return -1;
     const size_t bytes = nbody_domain_edge_bytes(nb);
-    if (nbody_domain_gather(nb, s->edge, bytes, bytes, IN_ORDER, domain_count_early) != 0)
-        return -1;
-    return domain_check_cube(nb);
+    return nbody_domain_gather(nb, s->edge, bytes, bytes);
 }
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
@@ -590,7 +345,7 @@ static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
     return clflush(nb->ctx, p->dev, 0);
 }
 
-static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+static int domain_write_cells(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
@@ -607,7 +362,7 @@ static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint 
         return toptree_launch_pack(nb, p);
     if (nbody_tree_write(nb, p, domain_key_range(nb, t)) != 0)
         return -1;
-    if (nbody_tree_moments(nb, p, geometric) != 0)
+    if (nbody_tree_moments(nb, p, s->geometric) != 0)
         return -1;
     return toptree_launch_pack(nb, p);
 }
@@ -620,37 +375,19 @@ static bool any_shared_node(const struct nbody *nb, cl_uint level)
     return any;
 }
 
-/* Enqueue the downloads of the top cells, before the walks. */
-static int toptree_begin(struct nbody *nb)
-{
-    struct domains *s = nb->domain.tree;
-    EACH_TREE(nb, p)
-    {
-        const cl_uint own = p->domain.index;
-        if (nbody_domain_download(nb, p, (char *)s->toptree + own * toptree_bytes(nb),
-                                  toptree_bytes(nb), BESIDE, &s->ev[own].toptree) != 0 ||
-            clflush(nb->ctx, p->dev, 0) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Exchange the top cells while the export walks run. */
 static int toptree_exchange(struct nbody *nb)
 {
-    struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n; k++) {
-        char *const at = (char *)s->toptree + k * toptree_bytes(nb);
-        nbody_domain_add(nb, k, TO_HOSTS, at, toptree_bytes(nb), BESIDE, &s->ev[k].toptree);
-        for (cl_uint to = 0; to < s->n; to++)
-            nbody_domain_add(nb, k, to, at, toptree_bytes(nb), BESIDE, NULL);
-    }
-    return nbody_domain_exchange(nb, NULL);
+    const struct domains *s = nb->domain.tree;
+    for (cl_uint k = 0; k < s->n; k++)
+        nbody_domain_add(nb, k, TO_DOMAINS, (char *)s->toptree + k * toptree_bytes(nb),
+                         toptree_bytes(nb));
+    return nbody_domain_exchange(nb, nbody_let_walk);
 }
 
 /* Import the top cells of all domains, then compute the moments of shared nodes from the deepest
  * level up. */
-static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+static int toptree_join(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
@@ -658,58 +395,45 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
     if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
+        if (nbody_let_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
             return -1;
+    const cl_uint stale = nbody_let_stale_index(s, p->domain.index);
     cl_uint deepest = domain_levels(nb);
-    const cl_uint off = nbody_let_stale_index(nb, p->domain.index), unknown = !p->domain.root_known;
     while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
-    p->domain.root_known = true;
-    return nbody_tree_launch(
-        nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
-        ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
-             s->n, t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts, off, unknown));
+    return nbody_tree_launch(nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
+                             ARGS(t->body, t->cube, deepest, s->geometric,
+                                  REAL(nb, nbody_tree_com_margin(nb)), s->toptree, s->n,
+                                  t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts,
+                                  stale));
 }
 
-/* Unpack the halo and count the domain's cells of n levels. */
-static int domain_count_cells(struct nbody *nb, struct nbody_device *p, cl_uint n)
+/* Unpack the halo and count the domain's cells. */
+static int domain_count_cells(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint at = s->counts_each * p->domain.index;
+    const cl_uint at = s->counts_each * p->domain.index, n = domain_levels(nb);
     if (halo_upload(nb, p) != 0)
         return -1;
     if (t->bodies == 0)
         return 0;
-    if (nbody_tree_count(nb, p, domain_key_range(nb, t), domain_groups_counted_early(p)) != 0)
+    if (nbody_tree_count(nb, p, domain_key_range(nb, t)) != 0)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
                                 ARGS(t->counts, t->runs, n, t->cells, at, s->counts));
 }
 
-/* Enqueue the bounding boxes of groups while the cell counts are exchanged. */
-static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
-{
-    (void)none;
-    if (nbody_let_start_boxes(nb, p) != 0)
-        return -1;
-    return clflush(nb->ctx, p->dev, 0);
-}
-
 /* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
-static int domain_build_cells(struct nbody *nb, bool geometric)
+static int domain_build_cells(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint levels = domain_levels(nb);
-    if (nbody_device_threads_all(nb, domain_count_cells, levels) != 0)
+    if (nbody_device_threads_all(nb, domain_count_cells) != 0 ||
+        nbody_domain_gather_counts(nb, domain_levels(nb) + 1) != 0 ||
+        nbody_device_threads_all(nb, nbody_let_launch_boxes) != 0)
         return -1;
-    if (nbody_domain_gather_counts(nb, levels + 1, IN_ORDER, domain_start_boxes) != 0)
-        return -1;
-    if (nbody_device_threads_all(nb, domain_write_cells, geometric) != 0)
-        return -1;
-    if (nbody_let_exchange_boxes(nb) != 0 || toptree_begin(nb) != 0)
-        return -1;
-    if (nbody_let_walk(nb, geometric) != 0 || toptree_exchange(nb) != 0)
+    nbody_let_add_boxes(nb);
+    if (nbody_domain_exchange(nb, domain_write_cells) != 0 || toptree_exchange(nb) != 0)
         return -1;
     bool key_overflow = false;
     for (cl_uint k = 0; k < s->n; k++)
@@ -719,7 +443,7 @@ static int domain_build_cells(struct nbody *nb, bool geometric)
     return 0;
 }
 
-/* ---- Build; return of forces. ---------------------------------------------------------------- */
+/* ---- Build. ---------------------------------------------------------------------------------- */
 
 int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
@@ -727,101 +451,20 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     struct domains *s = nb->domain.tree;
     int status = 1;
     s->sum = sum;
+    s->geometric = geometric;
     nbody_domain_clear_list(s);
     EACH_TREE(nb, p)
     if (nbody_tree_begin_walks(nb, p) != 0)
         return -1;
+    if (nbody_domain_find_cube(nb) != 0)
+        return -1;
     while (status == 1) {
-        s->cube_predicted = s->cube_known;
-        if (!s->cube_predicted && domain_find_cube(nb) != 0)
+        if (domain_sample_boundaries(nb) != 0 || nbody_domain_migrate(nb) != 0 ||
+            domain_sort_all(nb) != 0)
             return -1;
-        if (!s->cube_predicted && domain_sample_boundaries(nb, s->cube[3]) != 0)
-            return -1;
-        if (migrate_bodies(nb) != 0)
-            return -1;
-        status = domain_sort_all(nb);
-        if (status == 0)
-            status = domain_build_cells(nb, geometric);
+        status = domain_build_cells(nb);
     }
-    if (status != 0)
+    if (status != 0 || nbody_device_threads_all(nb, toptree_join) != 0)
         return -1;
-    return nbody_let_find(nb, geometric, toptree_join);
-}
-
-/* Store the sums of the device's own rows, and put the sums of migrated rows into their slots. */
-static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
-{
-    struct tree *t = p->force.tree;
-    const cl_uint rows = (cl_uint)p->rows, potentials = sum != FORCES;
-    nbody_tree_scattered(p);
-    return nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                ARGS(t->forces_sorted, t->bodies, t->order, t->begin, rows,
-                                     potentials, potentials ? p->force.phi : p->force.partial,
-                                     t->a_old, p->domain.received.force, t->deferred, p->bad));
-}
-
-/* Store the returned sums of the device's migrated rows. */
-static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
-{
-    struct domains *s = nb->domain.tree;
-    const struct migrants *m = &p->domain.sent;
-    const cl_uint rows = (cl_uint)p->rows, n = migrants_sent(s, p->domain.index),
-                  potentials = sum != FORCES;
-    return nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                ARGS(m->force, n, m->row, rows, potentials,
-                                     potentials ? p->force.phi : p->force.partial,
-                                     p->force.tree->a_old, p->bad));
-}
-
-/* Mark the rows whose forces return late. */
-static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
-{
-    struct domains *s = nb->domain.tree;
-    const cl_uint rows = (cl_uint)p->rows, n = migrants_sent(s, p->domain.index);
-    return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
-                                ARGS(n, p->domain.sent.row, rows, p->force.partial));
-}
-
-int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
-{
-    struct domains *s = nb->domain.tree;
-    EACH_TREE(nb, p)
-    if (return_launch(nb, p, sum) != 0)
-        return -1;
-    migrants_add_transfers(nb, true, BESIDE);
-    s->late_returns = nb->force.index >= 0 && sum == FORCES && nb->integrator->late;
-    if (nbody_domain_begin_return(nb) != 0)
-        return -1;
-    if (!s->late_returns && nbody_domain_end_return(nb) != 0)
-        return -1;
-    EACH_TREE(nb, p)
-    if ((s->late_returns ? return_launch_mark_late(nb, p) : return_launch_receive(nb, p, sum)) != 0)
-        return -1;
-    return 0;
-}
-
-int nbody_domain_update_late(struct nbody *nb, const struct update *all)
-{
-    struct domains *s = nb->domain.tree;
-    int status = 0;
-    if (!s || !s->late_returns)
-        return 0;
-    s->late_returns = false;
-    if (nbody_domain_end_return(nb) != 0)
-        return -1;
-    EACH_TREE(nb, p)
-    {
-        const cl_uint n = migrants_sent(s, p->domain.index);
-        if (n == 0)
-            continue;
-        const struct row_list late = {p->domain.sent.row, 0, n};
-        struct update u = *all;
-        u.rows = &late;
-        status = return_launch_receive(nb, p, FORCES) != 0 ||
-                         nb->integrator->update(nb, p, (cl_uint)p->count, &u) != 0 ||
-                         clflush(nb->ctx, p->dev, 0) != 0
-                     ? -1
-                     : status;
-    }
-    return status;
+    return nbody_let_find(nb);
 }

@@ -5,18 +5,19 @@
  *       --let_export--> children of the cells that groups open, bodies of the leaves they use
  *                       --let_pack--> packed cells and bodies, to the other domain
  *
+ *                   \-> boxes with too many interactions: flags, to the other domain
+ *   flags --refine_boxes, there--> smaller boxes --let_export--> as above
+ *
  *   mark[cell]   the last domain that the cell's children, or the leaf's bodies, were exported to
  *   place[cell]  its place in that export, or its number in the top region (domain.cl)
- *
- *                   \-> groups with too many interactions: flags, to the other domain
- *   flags --split_groups, there--> boxes of few of their bodies --let_export--> as above
  *
  * Each group of another domain walks this domain's cells as it will at home, with the same box and
  * a criterion at least as strict, but computes no forces. The criterion uses the root cell of the
  * previous sum (domain.cl). Shared nodes count as opened. A group with more than `limit`
  * interactions in this domain alone is certain to be deferred (walk.cl). Its box, which may span
  * the whole system, then opens no further cells; its bodies walk in small sets instead, there and
- * here.
+ * here. A merged box of MERGED groups with that many interactions is replaced by the boxes of its
+ * groups.
  * SPDX-License-Identifier: MIT
  */
 #ifndef BODIES
@@ -26,7 +27,7 @@
 #ifndef SECOND_GROUP
 #define SECOND_GROUP 1 /* bodies that walk together in the second pass */
 #endif
-/* Flagged groups, at most; further ones are walked as they are. TREE_FLAGS in tree.h. */
+/* Flagged boxes, at most; further ones are walked as they are. TREE_FLAGS in tree_domain.h. */
 #define FLAGS 2048
 #define NONE 0xffffffffu /* no cell */
 #if GROUP == 1
@@ -45,10 +46,10 @@ kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint f
         counts[from + get_global_id(0)] = 0;
 }
 
-/* The export for one domain: counts = {cells, bodies, flagged groups, flagged merged boxes}, and
- * the capacity for cells and bodies. */
+/* The export for one domain: counts = {cells, bodies, flagged boxes}, and the capacity for cells
+ * and bodies. */
 struct let_output {
-    global uint *counts, *mark, *place;
+    global uint *counts, *mark;
     uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: exported to this domain before */
     global real *cells, *bodies;
 };
@@ -76,11 +77,9 @@ static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
 static inline void let_add_cells(const struct let_output *f, uint parent, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
-    for (uint c = from; c < end && at < f->cells_room; c++, at++) {
+    for (uint c = from; c < end && at < f->cells_room; c++, at++)
         vstore4((uint4)(c == from ? parent : NONE, 0, 0, c), 0,
                 (global uint *)(f->cells + at * (size_t)PACKED_CELL));
-        f->place[c] = at;
-    }
 }
 
 static inline void let_add_bodies(const struct let_output *f, uint leaf, uint from, uint count)
@@ -158,32 +157,31 @@ static inline real strictest_criterion(const struct tree *t, real8 around, real 
                 group_criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
-/* Walk a box per work-group. From number `first` on stand `merged` merged boxes, then boxes of
- * single groups. One launch walks the even merged boxes. Another launch, with `odd`, walks the odd
- * merged boxes and, first because they may take long, all single groups. Neighbouring boxes open
- * nearly the same cells, so the first launch finds most of the export. A box with more than `limit`
- * interactions is flagged (limit 0: never); the groups of a flagged merged box must walk one by
- * one. Counters begin at counts[to]. flags: FLAGS numbers of groups, then of merged boxes. */
+/* Walk a box per work-group. With `merged`, box[first] is the number of boxes of single groups; the
+ * merged boxes follow, then the single groups, which are walked first because they may take long.
+ * Without, the boxes begin at box[first]. A box with a number and more than `limit` interactions is
+ * flagged. Counters begin at counts[to]. flags[]: FLAGS numbers. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     global const real4 *body, global const int2 *link, global const uint *child_begin,
     global const real4 *com, global const multipole *multipoles, global const real2 *size,
     global const uint2 *span, global const uint *own, global const real8 *box, uint first,
-    uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
-    global uint *mark, global uint *place, global uint *counts, uint to, uint cells_room,
-    uint bodies_room, global real *cells, global real *bodies, global uint *flags)
+    uint merged, real opening, uint geometric, real eps2, uint limit, uint stamp, global uint *mark,
+    global uint *counts, uint to, uint cells_room, uint bodies_room, global real *cells,
+    global real *bodies, global uint *flags)
 {
     local struct box_walk w;
-    const uint lid = get_local_id(0);
-    const uint single = get_num_groups(0) - (merged + !odd) / 2, id = get_group_id(0);
-    const bool is_merged = id >= single;
-    const uint number = is_merged ? 2 * (id - single) + odd : merged + id;
-    const real8 around = box[first + number];
+    const uint lid = get_local_id(0), id = get_group_id(0), single = get_num_groups(0) - merged;
+    if (merged > 0 && id < single && id >= *(global const uint *)(box + first))
+        return;
+    const real8 around = box[first + (merged == 0   ? id
+                                      : id < single ? 1 + merged + id
+                                                    : 1 + id - single)];
     const struct tree t = {body, link, com, multipoles, size};
-    const struct let_output f = {counts + to, mark,        place, stamp,
-                                 cells_room,  bodies_room, cells, bodies};
+    const struct let_output f = {counts + to, mark, stamp, cells_room, bodies_room, cells, bodies};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4)
         return; /* empty */
+    const uint number = REAL_TO_UINT(around.s7);
     /* 1 % covers the motion of the root cell since the previous sum: root_is_similar in domain.cl.
      */
     b.g2 = C(1.01) * strictest_criterion(&t, around, opening, geometric, eps2);
@@ -194,109 +192,91 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
     WALK_BARRIER();
     while (w.size > 0) {
         const uint n = w.size, k = cells_taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
-        const bool too_long = limit > 0 && w.interactions > limit;
+        const bool too_long = number != NONE && w.interactions > limit;
         WALK_BARRIER();
         if (lid == 0 && too_long)
-            w.flag = atomic_inc(&f.counts[is_merged ? 3 : 2]);
+            w.flag = atomic_inc(&f.counts[2]);
         if (lid == 0)
             w.size = n - k;
         WALK_BARRIER();
         if (too_long && w.flag < FLAGS)
             break;
         if (too_long)
-            limit = 0;
+            limit = UINT_MAX;
         if (lid < k)
             box_walk_visit(&f, &t, &b, cell, &w);
         WALK_BARRIER();
     }
     if (lid == 0 && w.flag < FLAGS)
-        flags[(is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
+        flags[w.flag] = number;
 }
 
-/* Own number of a packed parent or leaf; cells: of the export. first_top[level]: number in the top
- * region of the domain's first cell of a level, of `levels` + 1 entries at a distance of `step`. */
-static inline uint let_own_number(uint packed, global const real *cells,
-                                  global const uint *first_top, uint step, global const uint2 *span)
-{
-    if (!(packed & TOP_CELL))
-        return ((global const uint *)(cells + packed * (size_t)PACKED_CELL))[3];
-    const uint top = packed & ~TOP_CELL;
-    uint level = 0;
-    while (level < LEVELS && top >= first_top[level * step + 1])
-        level++;
-    const uint at = top - first_top[level * step], back = first_top[level * step + 1] - top;
-    return at < FIRST_CELLS ? span[level].x + at : span[level].y - back;
-}
-
-/* Restore mark[] and place[] of an export before a later launch adds to it: exports to further
- * domains have used both arrays. Counters {cells, bodies} begin at counts[to]. All exports are
- * packed. */
-kernel void let_resume(global const uint *counts, uint to, uint cells_room, uint bodies_room,
-                       global const real *cells, global const real *bodies,
-                       global const uint *top_begin, uint domain, uint domains,
-                       global const uint2 *span, uint stamp, global uint *mark, global uint *place)
+/* Set mark[] and place[] of an export: walks for further domains have used both arrays. Counters
+ * {cells, bodies} begin at counts[to]. */
+kernel void let_place(global const uint *counts, uint to, global const real *cells,
+                      global const real *bodies, uint stamp, global uint *mark, global uint *place)
 {
     const uint id = get_global_id(0), items = get_global_size(0);
-    for (uint i = id; i < min(counts[to], cells_room); i += items) {
+    for (uint i = id; i < counts[to]; i += items) {
         const uint4 head = vload4(0, (global const uint *)(cells + i * (size_t)PACKED_CELL));
         place[head.w] = i;
         if (head.x != NONE)
-            mark[let_own_number(head.x, cells, top_begin + domain, domains, span)] = stamp;
+            mark[head.x] = stamp;
     }
-    for (uint i = id; i < min(counts[to + 1], bodies_room); i += items) {
-        const uint leaf = REAL_TO_UINT(bodies[i * (size_t)PACKED_BODY + 4]);
+    for (uint i = id; i < counts[to + 1]; i += items) {
+        const uint leaf = REAL_TO_UINT(bodies[i * (size_t)PACKED_BODY]);
         if (leaf != NONE)
-            mark[let_own_number(leaf & ~PACKED, cells, top_begin + domain, domains, span)] = stamp;
+            mark[leaf] = stamp;
     }
 }
 
-/* Pack the exported cells and bodies: all so far, recording their numbers; with `rest`, those
- * found since. Counters {cells, bodies} begin at counts[to], the recorded numbers at
- * counts[packed]. */
+/* Pack the exported cells and bodies; place[] is of this export. Counters {cells, bodies} begin at
+ * counts[to]. */
 kernel void let_pack(global const real4 *body, global const int2 *link, global const uint *place,
                      global const real4 *com, global const multipole *multipoles,
-                     global const real2 *size, uint rest, global uint *counts, uint to, uint packed,
-                     uint cells_room, uint bodies_room, global real *cells, global real *bodies)
+                     global const real2 *size, global const uint *counts, uint to,
+                     global real *cells, global real *bodies)
 {
     const uint id = get_global_id(0), items = get_global_size(0);
-    for (uint i = (rest ? counts[packed] : 0) + id; i < min(counts[to], cells_room); i += items) {
+    for (uint i = id; i < counts[to]; i += items) {
         global real *at = cells + i * (size_t)PACKED_CELL;
         const uint4 head = vload4(0, (global const uint *)at);
         const uint k = head.w;
-        if (head.z == 0) /* otherwise packed by an earlier launch */
-            pack_cell(at, (uint4)(head.x == NONE ? NONE : place[head.x], as_uint2(link[k]), k),
-                      com[k], size[k], &multipoles[k]);
+        pack_cell(at, (uint4)(head.x == NONE ? NONE : place[head.x], as_uint2(link[k]), k), com[k],
+                  size[k], &multipoles[k]);
     }
-    for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
-         i += items) {
+    for (uint i = id; i < counts[to + 1]; i += items) {
         global real *at = bodies + i * (size_t)PACKED_BODY;
         const uint leaf = REAL_TO_UINT(at[0]), b = REAL_TO_UINT(at[4]);
-        if (b & PACKED)
-            continue; /* by an earlier launch */
         vstore4(body[b], 0, at);
-        at[4] = UINT_TO_REAL((leaf == NONE ? NONE : place[leaf]) | PACKED);
+        at[4] = UINT_TO_REAL(leaf == NONE ? NONE : place[leaf]);
     }
-    if (!rest && id < 2)
-        counts[packed + id] = counts[to + id];
 }
 
-/* Compute boxes of SECOND_GROUP bodies for `count` flagged groups, 64 a group from number `to` on,
- * some of them empty. from: the domain's first group. info[group].w = 2: the group is deferred at
- * once. */
-kernel void split_groups(global const real4 *body, global const real *a_old_sorted, uint n,
-                         global const uint *flags, uint flags_from, uint count, uint from,
-                         global real8 *split_box, uint to, global uint4 *info)
+/* Compute smaller boxes for `count` flagged boxes, 64 a flag, some of them empty. A merged box is
+ * replaced by the boxes of its groups. A group is replaced by boxes of SECOND_GROUP bodies, which
+ * have no number, and deferred at once: info[group].w = 2. The domain has `groups` groups from
+ * `first` on. */
+kernel void refine_boxes(global const real4 *body, global const real *a_old_sorted, uint n,
+                         global const uint *flags, uint from, uint count, uint first, uint groups,
+                         global real8 *box, global uint4 *info, global uint *split_groups)
 {
     const uint id = get_global_id(0), b = id % BODIES;
     if (id / BODIES >= count)
         return;
-    const uint g = from + flags[flags_from + id / BODIES], first = g * BODIES + b;
+    const uint flag = flags[from + id / BODIES], some = flag & ~MERGED_BOX;
+    const bool merged = flag & MERGED_BOX;
+    const uint g = merged ? some * MERGED + b : some, each = merged ? BODIES : SECOND_GROUP,
+               begin = (first + g) * BODIES + (merged ? 0 : b);
+    const bool any = merged ? b < MERGED && g < groups : b % SECOND_GROUP == 0;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
-    for (uint i = first; b % SECOND_GROUP == 0 && i < min(n, first + SECOND_GROUP); i++) {
+    for (uint i = begin; any && i < min(n, begin + each); i++) {
         lo = fmin(lo, (real4)(body[i].xyz, a_old_sorted[i]));
         hi = fmax(hi, body[i]);
     }
-    split_box[to + id] = (real8)(lo, hi);
-    if (b == 0)
-        info[g] = (uint4)(0, 0, 0, 2);
+    box[id] = (real8)(lo, hi.xyz, UINT_TO_REAL(merged ? g : NONE));
+    if (b == 0 && merged)
+        split_groups[some] = SPLIT_SUMS;
+    else if (b == 0)
+        info[first + g] = (uint4)(0, 0, 0, 2);
 }

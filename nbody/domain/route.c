@@ -11,7 +11,7 @@
 
 #include "nbody/particles/body_blocks.h"
 
-/* Message tags, beyond the tags of ranks.c, domain.c and slices.c. */
+/* Message tags, beyond the tags of ranks.c, exchange.c and slices.c. */
 enum { TAG_COUNT = 9001, TAG_VALUES };
 
 static int route_no_memory(size_t count)

@@ -302,7 +302,7 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
     *route = (struct route){.begin = NULL};
     int status = world_reduce_status(nb->world, allocate_sorted_rows(&s));
     if (status == 0)
-        status = nbody_domain_measure_cube(nb);
+        status = nbody_domain_find_cube(nb);
     EACH_TREE(nb, p)
     if (status == 0)
         status = nbody_hilbert_sort_own(nb, p, &s);

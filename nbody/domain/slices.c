@@ -9,7 +9,7 @@
  */
 #include "nbody/domain/ranks.h"
 
-/* Message tag, beyond the tags of ranks.c, domain.c and route.c. */
+/* Message tag, beyond the tags of ranks.c, exchange.c and route.c. */
 enum { TAG_IN_TURN = 9000 };
 
 /* ---- Slices. --------------------------------------------------------------------------------- */

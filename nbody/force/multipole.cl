@@ -67,15 +67,19 @@ static inline real cell_second_trace(global const multipole *q)
 /* A packed cell: four integers, then com, size and multipole. The integers are {number in the
  * receiver's top region, link.x, link.y, -} of a cell of the top tree (domain.cl), and {parent,
  * link.x, link.y, own number} of an exported cell (let.cl). A packed body: position and mass, and
- * an integer: PACKED plus the leaf for the first body of a leaf, all bits set for further bodies.
+ * an integer: the leaf for the first body of a leaf, all bits set for further bodies.
  * Parents and leaves are places in the export, or TOP_CELL plus a number in the top region. */
 #define MULTIPOLE_REALS ((int)(sizeof(multipole) / sizeof(real)))
 #define PACKED_HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
 #define PACKED_CELL (PACKED_HEAD + 6 + MULTIPOLE_REALS)
 #define PACKED_BODY 5
-#define PACKED 0x80000000u
 #define TOP_CELL 0x40000000u
 #define FIRST_CELLS 7 /* first cells of a domain in a level of the top tree */
+/* Bounding boxes of groups: groups of a merged box (TREE_MERGED in tree_domain.h); the bit of its
+ * number; a flagged merged box remains split in SPLIT_SUMS sums. */
+#define MERGED 8
+#define MERGED_BOX 0x80000000u
+#define SPLIT_SUMS 64
 #ifdef DOUBLE
 #define UINT_TO_REAL(k) as_double((ulong)(k))
 #define REAL_TO_UINT(x) ((uint)as_ulong(x))

@@ -129,7 +129,7 @@ static int tree_build_on(struct nbody *nb, struct nbody_device *p, bool geometri
         return -1;
     if (tree_gather_bodies(nb, p) != 0)
         return -1;
-    if (nbody_tree_count(nb, p, all, 0) != 0)
+    if (nbody_tree_count(nb, p, all) != 0)
         return -1;
     if (nbody_tree_write(nb, p, all) != 0)
         return -1;
@@ -163,7 +163,7 @@ static int tree_sum_once(struct nbody *nb, enum sum_kind sum, bool geometric)
     if (nbody_tree_walk_all(nb, sum, geometric) != 0)
         return -1;
     if (nb->domain.tree)
-        return nbody_domain_return(nb, sum);
+        return nbody_domain_return(nb);
     for (struct nbody_device *p = nb->device; p < end; p++)
         if (p->force.tree && tree_scatter_sums(nb, p, sum) != 0)
             return -1;

@@ -223,19 +223,16 @@ typedef uchar4 cell_start;
 #endif
 
 /* Count cells: count[level * runs + run] = cells of a level that begin in a run of RUN bodies.
- * Keys [lo, n) belong to bodies; this device owns the cells that begin in [from, to). After the
- * first `before` work-groups, a gap of `gap` work-groups is skipped. Initialises cells[1] (key
- * overflow) to 0 and shared_node[] to NONE. */
+ * Keys [lo, n) belong to bodies; this device owns the cells that begin in [from, to). Initialises
+ * cells[1] (key overflow) to 0 and shared_node[] to NONE. */
 kernel GROUP_OF_ITEMS void cell_count(global const ulong *keys_hi, global const ulong *keys_lo,
-                                      uint lo, uint n, uint from, uint to, uint runs, uint before,
-                                      uint gap, global uint *count, global uint *cells,
+                                      uint lo, uint n, uint from, uint to, uint runs,
+                                      global uint *count, global uint *cells,
                                       global uint *shared_node)
 {
     local cell_start begin[GROUP_1D * (RUN + 1)];
     local uchar own[LEVEL_COUNT * GROUP_1D]; /* [level][work-item] */
-    const uint lid = get_local_id(0),
-               group = get_group_id(0) + (get_group_id(0) < before ? 0 : gap),
-               run = group * GROUP_1D + lid;
+    const uint lid = get_local_id(0), group = get_group_id(0), run = group * GROUP_1D + lid;
     const struct keys key = {keys_hi, keys_lo, lo, n};
     if (run == 0)
         cells[1] = 0;

@@ -25,10 +25,6 @@
  * walk_gpu.cl. */
 enum { TREE_RUN = 16, TREE_DEFERRED_HEAD = 3, TREE_WALK_PARTS = 16 };
 
-/* Work-groups next to each domain boundary that count cells only after the halo has arrived. The
- * bodies of one work-group are more than twice a leaf's, so one work-group suffices. */
-enum { TREE_BOUNDARY_GROUPS = 1 };
-
 /* Work-items of a group of moments_last: OVERFLOW_ITEMS in moments.cl. */
 enum { TREE_OVERFLOW_ITEMS = 64 };
 
@@ -83,20 +79,19 @@ enum tree_kernel {
     TREE_HALO_PACK,
     TREE_GROUP_BOXES,
     TREE_HALO_UNPACK,
-    TREE_MARK_SPLIT,
     TREE_TOPTREE_PACK,
     TREE_IMPORT_NODES,
     TREE_IMPORT_BODIES,
     TREE_SHARED_NODE_MOMENTS,
     TREE_RETURN_FORCES,
-    TREE_MARK_LATE,
+    TREE_RETURN_PACK,
     TREE_RECEIVE_FORCES,
     TREE_BOUNDARY_KEYS,
     TREE_LET_CLEAR,
     TREE_LET_EXPORT,
+    TREE_LET_PLACE,
     TREE_LET_PACK,
-    TREE_LET_RESUME,
-    TREE_SPLIT_GROUPS,
+    TREE_REFINE_BOXES,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
@@ -165,7 +160,7 @@ struct tree {
     /* Distributed tree. */
     void *halo;               /* struct edge of domain.cl, assembled from both neighbours */
     void *mark, *place;       /* of each cell of the domain: exports of it (let.cl) */
-    void *split_groups;       /* of each merged box: 1 if its groups need boxes of their own */
+    void *split_groups;       /* of each merged box: sums in which it remains split */
     void *boundary_keys;      /* keys of boundary_bodies */
     cl_uint *boundary_bodies; /* new boundaries */
     cl_uint *top_begin;       /* first top cell of each level and domain (domain.cl) */
@@ -217,14 +212,8 @@ struct key_range {
     cl_uint lo, n, from, to;
 };
 
-/* Count the cells that begin in each run, then scan the counts. The first `counted` work-groups
- * after the lower boundary have been counted before and are skipped. */
-int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted);
-
-/* Count cells with `some` work-groups only: the first `before` ones, then those after a gap of
- * `gap` work-groups. */
-int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
-                          cl_uint before, cl_uint gap);
+/* Count the cells that begin in each run, then scan the counts. */
+int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r);
 
 /* Write the device's cells, after the top region. */
 int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r);

@@ -27,16 +27,7 @@ int nbody_tree_launch_1d(const struct nbody *nb, const struct nbody_device *p, e
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
-int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
-                          cl_uint before, cl_uint gap)
-{
-    const struct tree *t = p->force.tree;
-    return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.group_1d,
-                             ARGS(t->keys, t->keys_lo, r.lo, r.n, r.from, r.to, t->runs, before,
-                                  gap, t->counts, t->cells, t->shared_node));
-}
-
-int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted)
+int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r)
 {
     const struct tree *t = p->force.tree;
     const struct arrays_scan_job scan = {.x = t->counts,
@@ -45,8 +36,10 @@ int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range 
                                          .bytes = 4,
                                          .most =
                                              (size_t)t->runs * (t->key_words * TREE_LEVELS + 1)};
-    const size_t some = nbody_tree_groups(p, t->bodies) - counted;
-    if (nbody_tree_count_some(nb, p, r, some, TREE_BOUNDARY_GROUPS, counted) != 0)
+    if (nbody_tree_launch(nb, p, TREE_COUNT, nbody_tree_groups(p, t->bodies),
+                          (size_t)p->shape.group_1d,
+                          ARGS(t->keys, t->keys_lo, r.lo, r.n, r.from, r.to, t->runs, t->counts,
+                               t->cells, t->shared_node)) != 0)
         return -1;
     return arrays_scan_start(t->sorter, &scan);
 }

@@ -41,7 +41,6 @@ int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
     tree_cell_arrays(nb, t, each);
     nbody_device_drop_bytes(p, t->cell_bytes);
     t->cell_bytes = 0;
-    nbody_domain_forget_cells(p);
     t->capacity = capacity;
     t->cell_room = (cl_uint)nbody_tree_import_room(nb, capacity);
     for (size_t b = 0; b < CELL_ARRAYS; b++) {

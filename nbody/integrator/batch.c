@@ -19,7 +19,7 @@ static int batch_run_stage(struct nbody *nb, size_t sum, bool last, struct updat
     u->phases = fused ? FUSED | phases : phases;
     if (!fused && nbody_forces_evaluate(nb, nb->integrator->sum, (int)sum) != 0)
         return -1;
-    if (nbody_update_all(nb, u) != 0 || nbody_domain_update_late(nb, u) != 0)
+    if (nbody_update_all(nb, u) != 0)
         return -1;
     const size_t steps_of_launch = fused ? u->fused_steps : 1,
                  moves = steps_of_launch - !(phases & KICK_DRIFT);

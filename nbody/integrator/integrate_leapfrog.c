@@ -14,12 +14,6 @@ int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint coun
         return nbody_forces_step(nb, p, count > 0, u,
                                  ARGS(nb->particles.moved, p->state, count, u->phases,
                                       REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad, u->step));
-    if (u->rows)
-        return nbody_device_launch_1d(nb, p, nb->integration.update[1], u->rows->n, 1,
-                                      ARGS(nbody_posm(nb, p), p->state, p->force.partial, first,
-                                           rows, count, p->force.npartial, u->phases,
-                                           REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad,
-                                           u->step, u->rows->list, u->rows->from, u->rows->n));
     return nbody_device_launch_1d(
         nb, p, nb->integration.update[0], p->count, p->force.npartial > 1 ? 3 : 1,
         ARGS(nbody_posm(nb, p), p->state, p->force.partial, first, rows, count, p->force.npartial,
@@ -61,8 +55,7 @@ const struct integrator nbody_integrate_leapfrog = {
              .about = "of 2nd order and symplectic: the error of the energy stays bounded",
              .order = 2},
     .source = &source,
-    .kernels = {"leapfrog", "leapfrog_rows"},
-    .late = true,
+    .kernels = {"leapfrog"},
     .sum = FORCES,
     .fuses = true,
     .rungs = true,

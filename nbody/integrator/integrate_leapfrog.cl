@@ -9,25 +9,12 @@
 #include "step.cl"
 #endif
 
-/* True if a sum is still in flight from another device; leapfrog_rows updates its body later.
- * domain.cl writes the same NaN. */
-static inline bool leapfrog_is_late(number sum)
-{
-#if defined(DOUBLE) || defined(MIXED)
-    return as_ulong(sum) == 0x7ff80000decade00UL;
-#else
-    return as_uint(sum) == 0x7fdecadeu;
-#endif
-}
-
 /* Update component c of body i; *x: its position before and after. */
 static inline void leapfrog_component(number *x, global number *state, global const number *partial,
                                       uint rows, uint npartial, uint phases, number closing,
                                       number opening, global int *bad, int step, size_t i, size_t c)
 {
     global number *acc = state + c * rows + i, *vel = acc + 3 * (size_t)rows;
-    if (phases & REDUCE && leapfrog_is_late(partial[c * (size_t)rows + i]))
-        return;
     if (phases & REDUCE)
         *acc = partial_total(partial, i, rows, c, 3, npartial);
     const number a = *acc;
@@ -81,20 +68,6 @@ kernel void leapfrog(global number4 *posm, global number *state, global const nu
                        c);
     if (phases & KICK_DRIFT)
         COMPONENT(posm, first + i, c) = x;
-}
-
-/* Update the n bodies of the list from entry `from` on. */
-kernel void leapfrog_rows(global number4 *posm, global number *state, global const number *partial,
-                          uint first, uint rows, uint count, uint npartial, uint phases,
-                          number closing, number opening, global int *bad, int step,
-                          global const uint *list, uint from, uint n)
-{
-    if (get_global_id(0) >= n || *bad < 0)
-        return;
-    const uint i = list[from + get_global_id(0)] - first;
-    if (i < count)
-        leapfrog_row(posm, state, partial, first, rows, npartial, phases, closing, opening, bad,
-                     step, i);
 }
 
 /* The update at the end of a kernel that sums over pairs, of component c of body i. Other groups

@@ -42,20 +42,13 @@ enum {
     FUSED = 8       /* evaluate the sum over pairs first, in the same launch (nbody_forces_step) */
 };
 
-/* Rows of a device: list[from .. from + n - 1], relative to its first. */
-struct row_list {
-    void *list;
-    cl_uint from, n;
-};
-
 /* What an update does. */
 struct update {
     cl_uint phases;
-    int step;                    /* number of the step in the batch, from 1 */
-    int stage;                   /* index of the sum within its step */
-    size_t fused_steps;          /* with FUSED: steps of the launch */
-    cl_uint barriers;            /* with FUSED: grid barriers that the batch has passed */
-    const struct row_list *rows; /* limits the update to these bodies; NULL: all */
+    int step;           /* number of the step in the batch, from 1 */
+    int stage;          /* index of the sum within its step */
+    size_t fused_steps; /* with FUSED: steps of the launch */
+    cl_uint barriers;   /* with FUSED: grid barriers that the batch has passed */
 };
 
 /* Outcome of a step on the host. CONTACT: bodies touch, and watch->reached is set. STOPPED: the
@@ -125,7 +118,6 @@ struct integrator {
         keeps_sums; /* partial sums have memory beside `state`: updates need the old sums, too, or a
                          sum has more than three planes */
     bool block_steps; /* supports block steps (block_steps.c); plane 12 of `state` is the step */
-    bool late;        /* updates can be limited to a list of rows (struct update) */
     bool rungs;       /* supports block steps with the tree (rungs.c) */
     enum added_support added;
     const double *ends; /* times of a step's sums, as fractions of it; NULL: at its end */
