@@ -799,6 +799,9 @@ static int run_in_slices(struct rank_run *r)
     if (r->rank == 0)
         (void)leak_count_largest();
     status = world_reduce_status(r->world, nb ? 0 : -1);
+    const size_t marks = status == 0 ? clsizeofmem(nb->device[0].force.tree->split_groups) : 0;
+    if (marks >= nbody_let_max_merged_boxes(N / 2) * sizeof(uint32_t))
+        status = WRONG("%zu bytes mark the merged boxes of %zu bodies", marks, count);
     if (status == 0)
         nbody_set_clock(nb, 0, 255); /* a step before the bodies are sorted again */
     if (status == 0 && (nbody_step(nb, 2) != 0 || nbody_diagnose(nb, &d) != 0 ||

@@ -63,9 +63,9 @@ static size_t merged_boxes(size_t groups)
     return (groups + TREE_MERGED - 1) / TREE_MERGED;
 }
 
-size_t nbody_let_max_merged_boxes(const struct nbody *nb)
+size_t nbody_let_max_merged_boxes(size_t bodies)
 {
-    return merged_boxes(nb->n / TREE_GROUP + 2);
+    return merged_boxes(bodies / TREE_GROUP + 2);
 }
 
 /* Allocate the bounding boxes again: the merged ones of all domains, and room for `single` boxes of
@@ -197,12 +197,18 @@ static int let_relaunch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint 
     return let_launch_boxes(nb, p);
 }
 
-/* Clear split_groups: when boundaries have moved, and after SUMS_PER_RESET sums, because other
- * boxes need splitting then. */
+void nbody_let_forget_splits(struct nbody *nb)
+{
+    if (nb->domain.tree)
+        nb->domain.tree->sums_since_reset = 0;
+}
+
+/* Clear split_groups: when it is new, when boundaries have moved, and after SUMS_PER_RESET sums,
+ * because other boxes need splitting then. */
 static int let_launch_clear_split(struct nbody *nb, struct nbody_device *p)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nbody_let_max_merged_boxes(nb), none = 0;
+    const cl_uint n = (cl_uint)nbody_let_max_merged_boxes(t->sorted_room), none = 0;
     return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, n,
                                 ARGS(t->split_groups, n, nb->domain.tree->counts, none, none));
 }

@@ -292,6 +292,8 @@ static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(room) * sizeof(cl_uint) : 1,
+         CL_MEM_DEVONLY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         tree_free_block(p, each[b].block);
@@ -301,6 +303,7 @@ static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t
     tree_set_body(p, t->body, body_room);
     t->target.a_old = t->a_old_sorted;
     t->sorted_room = room;
+    nbody_let_forget_splits(nb);
     memset(t->info, 0, clsizeofmem(t->info));
     memset(t->deferred, 0, clsizeofmem(t->deferred));
     return clmsync(nb->ctx, p->dev, t->info, CL_MEM_DEVICE) == (cl_event)-1 ||
@@ -341,8 +344,6 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->a_old, tree_bodies(nb, p) * nb->real, 0},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
-        {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
-         CL_MEM_DEVONLY},
         {&t->halo, nb->domain.tree ? nbody_domain_edge_bytes(nb) : 1, 0},
         {&t->shared_sum, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_WALK_PARTS * 4 * nb->real + 1,
          CL_MEM_DEVONLY},
