@@ -772,6 +772,31 @@ static int put_nothing(void *arg, size_t offset, const void *bytes, size_t size)
     return 0;
 }
 
+/* True if the device is a GPU, or if its image of a block is the host's. */
+static bool is_held_once(CLCONTEXT *cp, void *block)
+{
+    cl_device_type type = 0;
+    void *host = NULL;
+    return clGetDeviceInfo(device[0], CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
+           clGetMemObjectInfo(clgetbuffer(cp, 0, block), CL_MEM_HOST_PTR, sizeof host, &host,
+                              NULL) == CL_SUCCESS &&
+           (type & CL_DEVICE_TYPE_GPU || host == block);
+}
+
+/* EPROTO if a CPU has a second image of a block that grows with the bodies. */
+static int check_exchanged_blocks(const struct rank_run *r, CLCONTEXT *cp, nbody *nb)
+{
+    const struct domains *s = nb->domain.tree;
+    const struct device_domain *d = &nb->device[0].domain;
+    const struct let_export *e = &s->let[r->rank * r->size + (r->rank + 1) % r->size];
+    void *const blocks[] = {s->group_box,  e->block[CELLS], e->block[BODIES], d->sent.body,
+                            d->sent.force, d->sent.row,     d->received.body, d->received.force};
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        if (!is_held_once(cp, blocks[b]))
+            return WRONG("the device has an image of its own of block %zu", b);
+    return 0;
+}
+
 /* Sort, sum, save and return the bodies of slices of equal length, on one device: messages of 16
  * domains would be as large as the blocks that this test looks for. */
 static int run_in_slices(struct rank_run *r)
@@ -809,6 +834,8 @@ static int run_in_slices(struct rank_run *r)
                         nbody_save_pieces(nb, put_nothing, NULL) != 0 ||
                         nbody_forces(nb, pos, mass) != 0 || nbody_state(nb, pos, vel) != 0))
         status = -1;
+    if (status == 0)
+        status = check_exchanged_blocks(r, cp, nb);
     if (world_reduce_status(r->world, status) == 0 && r->rank == 0) {
         const long most = leak_count_largest();
         if (most >= N * (long)sizeof(uint32_t))

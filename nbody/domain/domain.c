@@ -16,9 +16,9 @@
 
 enum { LEAST_BLOCK = 32768 }; /* bytes */
 
-void *nbody_domain_block(struct nbody *nb, size_t bytes)
+void *nbody_domain_block(struct nbody *nb, size_t bytes, int flags)
 {
-    void *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    void *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, flags);
     EACH_TREE(nb, p)
     nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
     return block;
@@ -37,7 +37,7 @@ static int migrants_allocate(struct nbody *nb, struct nbody_device *p, void **bl
     if (*block)
         nbody_device_drop_bytes(p, clsizeofmem(*block));
     clfree(*block);
-    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    *block = clmalloc(nb->ctx, bytes < LEAST_BLOCK ? LEAST_BLOCK : bytes, CL_MEM_ZEROCOPY);
     if (!*block)
         return -1;
     nbody_device_add_bytes(p, clsizeofmem(*block));
@@ -94,13 +94,14 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
     s->moved = calloc(n, sizeof *s->moved);
-    s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
+    s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary, CL_MEM_PER_DEVICE);
     nb->domain.key_words = 1;
-    s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
-    s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
-    s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
-    s->toptree = nbody_domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS *
-                                            nbody_domain_cell_bytes(nb));
+    s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts, CL_MEM_PER_DEVICE);
+    s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples, CL_MEM_PER_DEVICE);
+    s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb), CL_MEM_PER_DEVICE);
+    s->toptree = nbody_domain_block(
+        nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb),
+        CL_MEM_PER_DEVICE);
     return s->begin && s->slot_begin && s->ev && s->list && s->walk_seconds && s->walk_count &&
                    s->cost && s->moved && s->send_request && s->receive_request && s->boundary &&
                    s->counts && s->samples && s->edge && s->toptree

@@ -76,7 +76,7 @@ static int let_reserve_boxes(struct nbody *nb, size_t single)
     const size_t merged = merged_boxes(nb->n / TREE_GROUP + 1 + s->n) + s->n;
     nbody_domain_free_block(nb, s->group_box);
     s->single_room = (cl_uint)single;
-    s->group_box = nbody_domain_block(nb, (merged + s->n * single) * 8 * nb->real);
+    s->group_box = nbody_domain_block(nb, (merged + s->n * single) * 8 * nb->real, CL_MEM_ZEROCOPY);
     return s->group_box ? 0 : -1;
 }
 
@@ -124,7 +124,7 @@ static int let_allocate_block(struct nbody *nb, cl_uint domain, cl_uint other, v
         if (both[b] && *block)
             nbody_device_drop_bytes(both[b], clsizeofmem(*block));
     clfree(*block);
-    *block = clmalloc(nb->ctx, bytes, CL_MEM_PER_DEVICE);
+    *block = clmalloc(nb->ctx, bytes, CL_MEM_ZEROCOPY);
     for (size_t b = 0; b < 2; b++)
         if (both[b] && *block)
             nbody_device_add_bytes(both[b], clsizeofmem(*block));
@@ -459,7 +459,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
         return 0;
     if (all > s->split_capacity) {
         nbody_domain_free_block(nb, s->split_box);
-        s->split_box = nbody_domain_block(nb, 2 * all * 8 * nb->real);
+        s->split_box = nbody_domain_block(nb, 2 * all * 8 * nb->real, CL_MEM_ZEROCOPY);
         s->split_capacity = s->split_box ? 2 * all : 0;
         if (!s->split_box)
             return -1;
@@ -507,7 +507,8 @@ static bool let_fits(struct domains *s)
 }
 
 /* List the early exports of one kind. Their downloads have begun. Bodies: only the valid ones. The
- * remainder is received at the same time, and MPI does not allow receive buffers to overlap. */
+ * remainder is received at the same time, and MPI does not allow receive buffers to overlap. Cells
+ * that are not valid yet are sent again with the remainder; a CPU may write them meanwhile. */
 static void let_add_early(struct nbody *nb, size_t kind)
 {
     const struct domains *s = nb->domain.tree;

@@ -76,8 +76,9 @@ struct let_export {
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
- * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
- * devices at equal offsets of a block, through the host image, and by messages between ranks.
+ * Each GPU of the rank has an image of a block of its own. Bytes move between two devices at equal
+ * offsets of a block, through the host image, and by messages between ranks. CPUs share the host
+ * image of large blocks (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
  * Migrating bodies move from a block of one device to a block of the second one.
  * Arrays of [domain][other] have n * n entries.
  */
@@ -165,10 +166,11 @@ struct domains {
 int nbody_domain_allocate_all(struct nbody *nb);
 void nbody_domain_free_all(struct nbody *nb);
 
-/* Allocate a block with an image per device; NULL: out of memory. A block has at least the size
- * from which on the layer pins host memory: a copy to pageable memory would block. free_block: free
- * one of an engine that continues; NULL: none. */
-void *nbody_domain_block(struct nbody *nb, size_t bytes);
+/* Allocate a block; NULL: out of memory. It has at least the size from which on the layer pins host
+ * memory: a copy to pageable memory would block. flags: CL_MEM_ZEROCOPY, or CL_MEM_PER_DEVICE for a
+ * block that the host reads while kernels write it. free_block: free one of an engine that
+ * continues; NULL: none. */
+void *nbody_domain_block(struct nbody *nb, size_t bytes, int flags);
 void nbody_domain_free_block(struct nbody *nb, void *block);
 
 /* Make room for `slots` migrating bodies of a device, sent or received: 1 if the buffers were
