@@ -341,7 +341,7 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->top_begin, tree_top_entries(nb) * sizeof(cl_uint), 0},
         /* save.c copies a_old; the sort passes its order through it (tree_order.c). */
-        {&t->a_old, tree_bodies(nb, p) * nb->real, 0},
+        {&t->a_old, tree_bodies(nb, p) * nb->real, CL_MEM_ZEROCOPY},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
         {&t->halo, nb->domain.tree ? nbody_domain_edge_bytes(nb) : 1, 0},
