@@ -166,10 +166,10 @@ struct domains {
 int nbody_domain_allocate_all(struct nbody *nb);
 void nbody_domain_free_all(struct nbody *nb);
 
-/* Allocate a block; NULL: out of memory. It has at least the size from which on the layer pins host
- * memory: a copy to pageable memory would block. flags: CL_MEM_ZEROCOPY, or CL_MEM_PER_DEVICE for a
- * block that the host reads while kernels write it. free_block: free one of an engine that
- * continues; NULL: none. */
+/* Allocate a block; NULL: out of memory. It is large enough for the layer to pin its host memory: a
+ * copy to pageable memory would block. flags: CL_MEM_ZEROCOPY, or CL_MEM_PER_DEVICE for a block
+ * that the host reads while kernels write it. free_block: free one of an engine that continues;
+ * NULL: none. */
 void *nbody_domain_block(struct nbody *nb, size_t bytes, int flags);
 void nbody_domain_free_block(struct nbody *nb, void *block);
 
