@@ -47,7 +47,10 @@ int nbody_view_end(struct nbody_job *job);
 int nbody_view_stay(struct nbody_job *job);
 void nbody_view_free(struct nbody_job *job);
 
-/* nbody_series.c */
+/* nbody_series.c. release: free positions and velocities until nbody_bodies_fetch, if this rank has
+ * a slice of the bodies and the tree computes their forces. Without a slice, options may need them;
+ * direct sums pass them to another engine (nbody_balance.c). */
+void nbody_bodies_release(struct nbody_job *job);
 int nbody_bodies_fetch(
     struct nbody_job *job); /* download the current bodies to job->bodies, with metadata */
 int nbody_bodies_write(struct nbody_job *job, const struct particles *b, size_t step,

@@ -107,7 +107,11 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
             return status;
     if (row_is_due(job, step) && (status = add_current_row(job)) != CLI_DONE)
         return status;
-    return step == nbody_series_next(job) ? nbody_series_write(job) : CLI_DONE;
+    if (step != nbody_series_next(job))
+        return CLI_DONE;
+    status = nbody_series_write(job);
+    nbody_bodies_release(job);
+    return status;
 }
 
 static int visit_outputs(struct nbody_job *job, size_t step)

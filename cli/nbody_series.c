@@ -3,6 +3,7 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
+#include "ranks.h"
 #include "ranks_file.h"
 #include "text.h"
 #include "nbody_bodies.h"
@@ -10,6 +11,7 @@
 
 #include "formats/series.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -40,11 +42,33 @@ static int drop_unused_notes(struct nbody_job *job)
     return CLI_DONE;
 }
 
+void nbody_bodies_release(struct nbody_job *job)
+{
+    struct particles *b = &job->bodies;
+    if (!b->all || nbody_method(job->engine) != NBODY_TREE)
+        return;
+    free(b->pos);
+    free(b->vel);
+    b->pos = b->vel = NULL;
+}
+
+/* Allocate released arrays again. */
+static int reserve_bodies(struct particles *b)
+{
+    if (!b->all)
+        return 0;
+    b->pos = b->pos ? b->pos : malloc(b->n * sizeof *b->pos);
+    b->vel = b->vel ? b->vel : malloc(b->n * sizeof *b->vel);
+    return world_reduce_status(
+        cli_world,
+        b->pos && b->vel ? 0 : clerror_set(ENOMEM, "out of memory for %zu bodies", b->n));
+}
+
 /* Download the current bodies and update the metadata of their files. */
 int nbody_bodies_fetch(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
-    if (nbody_state(job->engine, b->pos, b->vel) < 0 ||
+    if (reserve_bodies(b) != 0 || nbody_state(job->engine, b->pos, b->vel) < 0 ||
         (b->potential && nbody_steps(job->engine) > 0 &&
          nbody_forces(job->engine, NULL, b->potential) < 0))
         return cli_failed_call(NULL);

@@ -8,6 +8,7 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
+#include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
 #include "stdcl/matmul.h"
@@ -761,6 +762,29 @@ static int put_nothing(void *arg, size_t offset, const void *bytes, size_t size)
     return 0;
 }
 
+/* True if the device is a GPU, or if its image of a block is the host's. */
+static bool is_held_once(CLCONTEXT *cp, void *block)
+{
+    cl_device_type type = 0;
+    void *host = NULL;
+    return clGetDeviceInfo(device[0], CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS &&
+           clGetMemObjectInfo(clgetbuffer(cp, 0, block), CL_MEM_HOST_PTR, sizeof host, &host,
+                              NULL) == CL_SUCCESS &&
+           (type & CL_DEVICE_TYPE_GPU || host == block);
+}
+
+/* EPROTO if a CPU has a second image of a block that grows with the bodies. */
+static int check_exchanged_blocks(const struct rank_run *r, CLCONTEXT *cp, nbody *nb)
+{
+    const struct domains *s = nb->domain.tree;
+    const struct pair *e =
+        nbody_domain_pair(s, (cl_uint)r->rank, (cl_uint)((r->rank + 1) % r->size));
+    for (size_t kind = 0; kind < PAIR_KINDS; kind++)
+        if (e->block[kind] && !is_held_once(cp, e->block[kind]))
+            return WRONG("the device has an image of its own of block %zu", kind);
+    return is_held_once(cp, s->group_box) ? 0 : WRONG("the device has an image of the boxes");
+}
+
 /* Sort, sum, save and return the bodies of slices of equal length, on one device: messages of 16
  * domains would be as large as the blocks that this test looks for. */
 static int run_in_slices(struct rank_run *r)
@@ -788,6 +812,9 @@ static int run_in_slices(struct rank_run *r)
     if (r->rank == 0)
         (void)leak_count_largest();
     status = world_reduce_status(r->world, nb ? 0 : -1);
+    const size_t marks = status == 0 ? clsizeofmem(nb->device[0].force.tree->split_groups) : 0;
+    if (marks >= nbody_let_max_merged_boxes(N / 2) * sizeof(uint32_t))
+        status = WRONG("%zu bytes mark the merged boxes of %zu bodies", marks, count);
     if (status == 0)
         nbody_set_clock(nb, 0, 255); /* a step before the bodies are sorted again */
     if (status == 0 && (nbody_step(nb, 2) != 0 || nbody_diagnose(nb, &d) != 0 ||
@@ -795,6 +822,8 @@ static int run_in_slices(struct rank_run *r)
                         nbody_save_pieces(nb, put_nothing, NULL) != 0 ||
                         nbody_forces(nb, pos, mass) != 0 || nbody_state(nb, pos, vel) != 0))
         status = -1;
+    if (status == 0)
+        status = check_exchanged_blocks(r, cp, nb);
     if (world_reduce_status(r->world, status) == 0 && r->rank == 0) {
         const long most = leak_count_largest();
         if (most >= N * (long)sizeof(uint32_t))

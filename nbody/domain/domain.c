@@ -7,11 +7,11 @@
  */
 #include "nbody/domain/tree_domain.h"
 
-/* Allocate a block with an image per device; NULL: out of memory. */
-static void *domain_block(struct nbody *nb, size_t bytes)
+/* Allocate a block; NULL: out of memory. flags: CL_MEM_ZEROCOPY, or CL_MEM_PER_DEVICE for a block
+ * that the host reads while kernels write it. */
+static void *domain_block(struct nbody *nb, size_t bytes, int flags)
 {
-    void *block =
-        clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+    void *block = clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, flags);
     EACH_TREE(nb, p)
     nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
     return block;
@@ -45,14 +45,15 @@ int nbody_domain_allocate(struct nbody *nb)
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
     s->moved = calloc(n, sizeof *s->moved);
-    s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary);
+    s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary, CL_MEM_PER_DEVICE);
     nb->domain.key_words = 1;
-    s->counts = domain_block(nb, n * s->counts_each * sizeof *s->counts);
-    s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
-    s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb));
+    s->counts = domain_block(nb, n * s->counts_each * sizeof *s->counts, CL_MEM_PER_DEVICE);
+    s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples, CL_MEM_PER_DEVICE);
+    s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb), CL_MEM_PER_DEVICE);
     s->toptree =
-        domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb));
-    s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real);
+        domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb),
+                     CL_MEM_PER_DEVICE);
+    s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real, CL_MEM_ZEROCOPY);
     if (s->begin && s->list && s->pair && s->cost && s->moved && s->send_request &&
         s->receive_request && s->boundary && s->counts && s->samples && s->edge && s->toptree &&
         s->group_box && pairs_open(nb) == 0)

@@ -170,9 +170,10 @@ void nbody_domain_free(struct nbody *nb);
 /* End the launcher threads, before the trees are freed. */
 void nbody_domain_stop_threads(struct nbody *nb);
 
-/* Bytes of a halo (struct edge of domain.cl), and merged boxes of a domain, at most. */
+/* Bytes of a halo (struct edge of domain.cl), and merged boxes of a domain of `bodies` bodies, at
+ * most. */
 size_t nbody_domain_edge_bytes(const struct nbody *nb);
-size_t nbody_let_max_merged_boxes(const struct nbody *nb);
+size_t nbody_let_max_merged_boxes(size_t bodies);
 
 /* Collective; they block several times. build: make the distributed tree and the locally essential
  * trees for a sum, and start the walks that need a single launch. return: send the walks' results

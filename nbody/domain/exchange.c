@@ -38,7 +38,7 @@ int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_k
     clfree(*block);
     const size_t bytes = e->room[kind] * pair_bytes(nb, kind);
     *block =
-        clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, CL_MEM_PER_DEVICE);
+        clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, CL_MEM_ZEROCOPY);
     for (size_t b = 0; b < 2; b++)
         if (both[b] && *block)
             nbody_device_add_bytes(both[b], clsizeofmem(*block));

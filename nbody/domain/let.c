@@ -56,14 +56,14 @@ static struct box_part let_box_part(const struct domains *s, cl_uint domain)
     return b;
 }
 
-size_t nbody_let_max_merged_boxes(const struct nbody *nb)
+size_t nbody_let_max_merged_boxes(size_t bodies)
 {
-    return (nb->n / TREE_GROUP + 2) / TREE_MERGED + 1;
+    return (bodies / TREE_GROUP + 2) / TREE_MERGED + 1;
 }
 
 size_t nbody_let_max_boxes(const struct nbody *nb)
 {
-    const cl_uint merged = (cl_uint)nbody_let_max_merged_boxes(nb) + 2 * nb->domain.ndomains;
+    const cl_uint merged = (cl_uint)nbody_let_max_merged_boxes(nb->n) + 2 * nb->domain.ndomains;
     return merged + single_boxes(merged) + nb->domain.ndomains * (1 + single_boxes(1));
 }
 

@@ -76,8 +76,9 @@ struct pair {
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
- * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
- * devices at equal offsets of a block, through the host image, and by messages between ranks.
+ * Each GPU of the rank has an image of a block of its own. Bytes move between two devices at equal
+ * offsets of a block, through the host image, and by messages between ranks. CPUs share the host
+ * image of large blocks (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
  * Arrays of [domain][other] have n * n entries.
  */
 struct domains {

@@ -291,6 +291,8 @@ static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(room) * sizeof(cl_uint) : 1,
+         CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         tree_free_block(p, each[b].block);
@@ -300,12 +302,13 @@ static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t
     tree_set_body(p, t->body, body_room);
     t->target.a_old = t->a_old_sorted;
     t->sorted_room = room;
-    memset(t->info, 0, clsizeofmem(t->info));
-    memset(t->deferred, 0, clsizeofmem(t->deferred));
-    return clmsync(nb->ctx, p->dev, t->info, CL_MEM_DEVICE) == (cl_event)-1 ||
-                   clmsync(nb->ctx, p->dev, t->deferred, CL_MEM_DEVICE) == (cl_event)-1
-               ? -1
-               : 0;
+    void *const cleared[] = {t->info, t->deferred, t->split_groups};
+    for (size_t b = 0; b < COUNT_OF(cleared); b++) {
+        memset(cleared[b], 0, clsizeofmem(cleared[b]));
+        if (clmsync(nb->ctx, p->dev, cleared[b], CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
 }
 
 int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies)
@@ -337,11 +340,9 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->top_begin, tree_top_entries(nb) * sizeof(cl_uint), 0},
         /* save.c copies a_old; the sort passes its order through it (tree_order.c). */
-        {&t->a_old, tree_bodies(nb, p) * nb->real, 0},
+        {&t->a_old, tree_bodies(nb, p) * nb->real, CL_MEM_ZEROCOPY},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
-        {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
-         0},
         {&t->halo, nb->domain.tree ? nbody_domain_edge_bytes(nb) : 1, 0},
         {&t->shared_sum, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_WALK_PARTS * 4 * nb->real + 1,
          CL_MEM_DEVONLY},

@@ -110,9 +110,9 @@ static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_
 {
     struct tree *t = p->force.tree;
     const cl_uint first = 0, n = (cl_uint)nb->n;
+    if (save_a_old(nb, p, false) != 0 || nbody_device_wait(nb, p) != 0)
+        return -1; /* a CPU's a_old is the host's */
     nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old});
-    if (save_a_old(nb, p, false) != 0)
-        return -1;
     if (clmsyncn(nb->ctx, p->dev, t->a_old, nb->n * sizeof *order, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, nb->n,
