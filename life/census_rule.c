@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
+#include "life/isa.h"
 
 #include <errno.h>
 #include <string.h>
@@ -156,7 +157,7 @@ int census_rule_make(struct census_rule *rule, const char *text)
     if (!rule->family.counts) {
         life_circuit_find(&rule->family.table, &rule->circuit);
         circuit_code_make(&rule->circuit, &rule->code);
-        rule->rows = circuit_rows_widest();
+        rule->rows = life_isa(0)->circuit_rows;
     }
     rule->gliders = has_gliders(rule);
     return 0;
