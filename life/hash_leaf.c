@@ -185,24 +185,27 @@ static void table_generation(const uint8_t *middle, uint32_t cell[ROWS], int wro
     }
 }
 
-/* Other rules: by the table of 4 x 4 cells, or by lookups of vectors. */
-static void step_table(const struct hashlife *h, uint32_t rows[ROWS], int odd, int generations)
+/* Other rules, by look-ups of vectors or by the table of 4 x 4 cells: rows in their order. */
+static void step_table(const struct hashlife *h, uint32_t rows[ROWS + 2], int odd, int generations)
 {
-    uint32_t cell[ROWS + 1];
-    for (int j = 0; j < ROWS / 4; j++)
-        for (int i = 0; i < 4; i++)
-            cell[4 * j + i] = rows[LEAF_ROW(4 * j + i)];
-    if (h->isa->lookups_bits && !h->middle[0]) {
+    if (h->isa->lookups_bits) {
         const struct life_columns *const of[2] = {&h->columns[odd & 1], &h->columns[~odd & 1]};
-        h->isa->lookups_bits(of, cell, generations);
-    } else {
-        struct leaf_span span = leaf_span_of(cell);
-        for (int g = 0; g < generations; g++, span.first--, span.last++)
-            table_generation(h->middle[(odd + g) & 1], cell, g, span);
+        h->isa->lookups_bits(of, rows, generations);
+        return;
     }
-    for (int j = 0; j < ROWS / 4; j++)
-        for (int i = 0; i < 4; i++)
-            rows[LEAF_ROW(4 * j + i)] = cell[4 * j + i];
+    struct leaf_span span = leaf_span_of(rows);
+    for (int g = 0; g < generations; g++, span.first--, span.last++)
+        table_generation(h->middle[(odd + g) & 1], rows, g, span);
+}
+
+static void step_table_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
+{
+    uint32_t rows[ROWS + 2];
+    for (int y = 0; y < ROWS; y++)
+        rows[y] = cell[LEAF_ROW(y)];
+    step_table(h, rows, odd, generations);
+    for (int y = 0; y < ROWS; y++)
+        cell[LEAF_ROW(y)] = rows[y];
 }
 
 void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
@@ -213,25 +216,41 @@ void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int 
         step_counts((const struct leaf_counts *[2]){&h->counts[0], &h->counts[1]}, cell, odd,
                     generations);
     else
-        step_table(h, cell, odd, generations);
+        step_table_rows(h, cell, odd, generations);
+}
+
+/* Rows of four leaves, `ordered` or each at its LEAF_ROW; their middle. */
+INLINE void leaf_join(const struct leaf *part[4], uint32_t cell[ROWS], bool ordered)
+{
+    for (int y = 0; y < 16; y++) {
+        cell[ordered ? y : LEAF_ROW(y)] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
+        cell[ordered ? y + 16 : LEAF_ROW(y + 16)] = part[SW]->row[y] | (uint32_t)part[SE]->row[y]
+                                                                           << 16;
+    }
+}
+
+INLINE void leaf_cut(const uint32_t cell[ROWS], bool ordered, struct leaf *out)
+{
+    for (int y = 0; y < 16; y++)
+        out->row[y] = (uint16_t)(cell[ordered ? y + 8 : LEAF_ROW(y + 8)] >> 8);
 }
 
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
 {
-    uint32_t cell[ROWS];
-    if (h->isa->leaf_advance && h->lf->rule.counts) {
+    uint32_t cell[ROWS + 2];
+    if (!h->lf->rule.counts) {
+        leaf_join(part, cell, true);
+        step_table(h, cell, h->odd, 1 << k);
+        leaf_cut(cell, true, out);
+    } else if (h->isa->leaf_advance) {
         const struct leaf_counts *const even = h->conway ? NULL : &h->counts[h->odd & 1],
                                         *const odd = &h->counts[~h->odd & 1];
         h->isa->leaf_advance((const struct leaf_counts *[2]){even, odd}, part, 1 << k, out);
-        return;
+    } else {
+        leaf_join(part, cell, false);
+        hash_leaf_rows(h, cell, h->odd, 1 << k);
+        leaf_cut(cell, false, out);
     }
-    for (int y = 0; y < 16; y++) {
-        cell[LEAF_ROW(y)] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
-        cell[LEAF_ROW(y + 16)] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
-    }
-    hash_leaf_rows(h, cell, h->odd, 1 << k);
-    for (int y = 0; y < 16; y++)
-        out->row[y] = (uint16_t)(cell[LEAF_ROW(y + 8)] >> 8);
 }
 
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out)

@@ -44,9 +44,9 @@ typedef size_t lookups_row(const struct life_columns *columns, const unsigned ch
 lookups_row lookups_row_avx2, lookups_row_vbmi;
 
 /* Advance 32 rows of 32 cells, a bit each; columns[0] is the rule of the first generation and of
- * every other one. Each generation invalidates one more cell from the edges inward. rows[32] is
- * scratch memory. */
-typedef void lookups_bits(const struct life_columns *const columns[2], uint32_t rows[32 + 1],
+ * every other one. Each generation invalidates one more cell from the edges inward. rows[32]
+ * and rows[33] are scratch memory. */
+typedef void lookups_bits(const struct life_columns *const columns[2], uint32_t rows[32 + 2],
                           int generations);
 lookups_bits lookups_bits_avx2, lookups_bits_vbmi;
 

@@ -191,28 +191,34 @@ INLINE uint64_t two_rows_next(const struct life_columns *columns, uint64_t above
                         _mm512_permutexvar_epi8(bytes_load(turned + 2), code));
 }
 
-INLINE uint64_t two_rows_at(const uint32_t *row)
+/* Rows y and y + 1 of even y are loaded and stored as a whole: a load of rows from two stores would
+ * wait for both. */
+INLINE uint64_t two_rows_at(const uint32_t *rows, int y)
 {
-    return row[0] | (uint64_t)row[1] << 32;
+    uint64_t two;
+    memcpy(&two, rows + y, sizeof two);
+    return two;
 }
 
 INLINE void bits_generation(const struct life_columns *columns, uint32_t *rows, int first, int end)
 {
-    uint64_t above = two_rows_at(rows + first - 1);
-    for (int y = first; y < end; y += 2) {
-        const uint64_t below = two_rows_at(rows + y + 1),
-                       next = two_rows_next(columns, above, two_rows_at(rows + y), below);
-        rows[y] = (uint32_t)next;
-        rows[y + 1] = (uint32_t)(next >> 32);
-        above = below;
+    int y = first & ~1;
+    uint64_t before = y > 0 ? two_rows_at(rows, y - 2) : 0, own = two_rows_at(rows, y);
+    for (; y < end; y += 2) {
+        const uint64_t after = two_rows_at(rows, y + 2),
+                       next = two_rows_next(columns, before >> 32 | own << 32, own,
+                                            own >> 32 | after << 32);
+        memcpy(rows + y, &next, sizeof next);
+        before = own;
+        own = after;
     }
 }
 
-void LOOKUPS_BITS(const struct life_columns *const columns[2], uint32_t rows[LOOKUP_ROWS + 1],
+void LOOKUPS_BITS(const struct life_columns *const columns[2], uint32_t rows[LOOKUP_ROWS + 2],
                   int generations)
 {
     struct lookup_span span = lookup_span_of(rows);
-    rows[LOOKUP_ROWS] = 0;
+    rows[LOOKUP_ROWS] = rows[LOOKUP_ROWS + 1] = 0;
     for (int g = 0; g < generations; g++, span.first--, span.last++)
         bits_generation(columns[g & 1], rows, span.first > g + 2 ? span.first - 1 : g + 1,
                         span.last < LOOKUP_ROWS - 3 - g ? span.last + 2 : LOOKUP_ROWS - 1 - g);
@@ -243,7 +249,7 @@ INLINE bytes row_next(const struct life_columns *columns, bytes above, bytes own
                         _mm256_alignr_epi8(upper, code, 1));
 }
 
-void LOOKUPS_BITS(const struct life_columns *const columns[2], uint32_t rows[LOOKUP_ROWS + 1],
+void LOOKUPS_BITS(const struct life_columns *const columns[2], uint32_t rows[LOOKUP_ROWS + 2],
                   int generations)
 {
     struct lookup_span span = lookup_span_of(rows);
