@@ -43,6 +43,11 @@ void life_table_host_close(struct life_table_host *h)
     free(h);
 }
 
+bool life_table_host_pays(const struct life_table_host *h, size_t n, size_t width)
+{
+    return n > width / (h->look_up ? 32 : 8);
+}
+
 LIFE_VECTORS static void table_codes(unsigned char *restrict code,
                                      const unsigned char *restrict above,
                                      const unsigned char *restrict own,
