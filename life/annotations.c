@@ -33,6 +33,8 @@ struct annotated {
     /* A representative of a set of live neighbours among the first n: sets of equal futures have
      * one. [alive][n][set]; after all neighbours, the next cell, 0 or 1. */
     unsigned char same[2][NEIGHBOURS + 1][SETS];
+    /* Of a representative: the cell may be alive next. */
+    bool lives[2][NEIGHBOURS + 1][SETS];
 };
 
 /* The sets that can still be told apart, from all neighbours down to none. */
@@ -43,13 +45,16 @@ static void annotated_sets(struct annotated *a)
         for (int n = a->neighbours; n >= 0; n--)
             for (unsigned set = 0; set < 1u << n; set++) {
                 unsigned char(*same)[SETS] = &a->same[alive][n];
+                bool(*lives)[SETS] = &a->lives[alive][n];
                 unsigned block = alive << 4, first = 0;
                 for (int i = 0; i < n; i++)
                     block |= (set >> i & 1) << place[i];
                 if (n == a->neighbours) {
                     (*same)[set] = life_table_next(&a->table, block) ? 1 : 0;
+                    (*lives)[set] = set == 1;
                     continue;
                 }
+                (*lives)[set] = lives[1][same[1][set]] || lives[1][same[1][set | 1u << n]];
                 while (same[1][first] != same[1][set] ||
                        same[1][first | 1u << n] != same[1][set | 1u << n])
                     first++;
@@ -81,14 +86,20 @@ static uint32_t history_add(const void *arg, unsigned cell, uint32_t summary, in
 {
     if (cell == BOUNDARY)
         return 0;
-    summary = annotated_add(arg, cell & 1, summary, i, state & 1);
-    return summary | (cell & 1 && state == BOUNDARY ? BY_BOUNDARY : 0);
+    if (cell & 1 && (state == BOUNDARY || summary & BY_BOUNDARY))
+        return BY_BOUNDARY; /* other neighbours no longer matter */
+    return annotated_add(arg, cell & 1, summary, i, state & 1);
 }
 
 /* State of a live cell after its death, with a trail or a mark. */
 static unsigned death_of(unsigned cell)
 {
     return cell == START ? MARKED_DEAD : cell <= 11 ? cell + 1 : 0;
+}
+
+static unsigned history_alike(unsigned cell, unsigned state)
+{
+    return cell == BOUNDARY ? 0 : state == BOUNDARY ? state : state & 1;
 }
 
 static unsigned history_next(const void *arg, unsigned cell, uint32_t summary)
@@ -194,11 +205,24 @@ static uint32_t super_add(const void *arg, unsigned cell, uint32_t summary, int 
         return 0;
     if (state == BOUNDARY && (cell & 1 || cell == NO_TRAIL_DEAD || cell > PLAIN))
         notes |= BY_BOUNDARY;
+    if (notes & BY_BOUNDARY)
+        return BY_BOUNDARY; /* other neighbours no longer matter */
     if (touches(cell, state))
         notes |= TOUCHED;
-    summary = annotated_add(arg, cell & 1, summary & LIVE, i, state & 1) | notes;
-    return summary | (takes_colour(cell) && state & 1 ? colour_add(colour, state) : colour)
-                         << COLOUR_SHIFT;
+    summary = annotated_add(arg, cell & 1, summary & LIVE, i, state & 1);
+    if (!((const struct annotated *)arg)->lives[cell & 1][i + 1][summary])
+        return summary | notes; /* no birth takes the colour */
+    return summary | notes |
+           (takes_colour(cell) && state & 1 ? colour_add(colour, state) : colour) << COLOUR_SHIFT;
+}
+
+static unsigned super_alike(unsigned cell, unsigned state)
+{
+    if (cell == BOUNDARY)
+        return 0;
+    if (state & 1)
+        return takes_colour(cell) && state != START ? state : ALIVE;
+    return state == BOUNDARY || touches(cell, state) ? state : 0;
 }
 
 static unsigned super_birth(unsigned cell, uint32_t summary)
@@ -290,10 +314,11 @@ static const struct annotation {
     const unsigned char (*colour)[3];
     uint32_t (*add)(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state);
     unsigned (*next)(const void *arg, unsigned cell, uint32_t summary);
+    unsigned (*alike)(unsigned cell, unsigned state);
 } annotations[LIFE_ANNOTATIONS] = {
-    [LIFE_HISTORY] = {7, history_colour, history_add, history_next},
-    [LIFE_SUPER] = {26, super_colour, super_add, super_next},
-    [LIFE_INVESTIGATOR] = {21, investigator_colour, investigator_add, investigator_next},
+    [LIFE_HISTORY] = {7, history_colour, history_add, history_next, history_alike},
+    [LIFE_SUPER] = {26, super_colour, super_add, super_next, super_alike},
+    [LIFE_INVESTIGATOR] = {21, investigator_colour, investigator_add, investigator_next, NULL},
 };
 
 /* Replace a table with B0 and survival in a full neighbourhood by the table of inverted cells, as
@@ -362,6 +387,7 @@ life_transitions *life_annotated_rule(const char *text)
                                                      .neighbours = a.neighbours,
                                                      .colour = kind->colour,
                                                      .add = kind->add,
-                                                     .next = kind->next},
+                                                     .next = kind->next,
+                                                     .alike = kind->alike},
                               name);
 }

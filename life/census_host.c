@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
+#include "life/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct census_host *census_host_create(const struct census_rule *rule)
         return NULL;
     }
     h->rule = rule;
-    h->step = census_plane_step();
+    h->step = life_isa(0)->plane_step;
     h->next = census_plane_rule(rule);
     return h;
 }

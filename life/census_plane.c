@@ -230,16 +230,3 @@ void census_plane_unite(struct census_plane *p, enum plane_copy with)
                    for (size_t i = at; i < at + PLANE_TILE; i++) p->copy[with][i] |=
                    p->copy[PLANE_NOW][i])
 }
-
-/* ---- Sets of instructions. ------------------------------------------------------------------- */
-
-plane_step *census_plane_step(void)
-{
-#ifdef __x86_64__
-    return circuit_vector_bytes() == 64   ? census_plane_step_avx512
-           : circuit_vector_bytes() == 32 ? census_plane_step_avx2
-                                          : census_plane_step_any;
-#else
-    return census_plane_step_any;
-#endif
-}

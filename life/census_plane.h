@@ -109,7 +109,4 @@ bool census_plane_touches(const struct census_plane *p, int *x, int *y);
 typedef bool plane_step(struct census_plane *p, const struct plane_rule *rule, int generations);
 plane_step census_plane_step_any, census_plane_step_avx2, census_plane_step_avx512;
 
-/* The step for the widest vectors of this processor. */
-plane_step *census_plane_step(void);
-
 #endif

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/census_plane.h"
+#include "life/vectors.h"
 
 #include <string.h>
 
@@ -15,12 +16,7 @@
 #include <immintrin.h>
 #endif
 
-#ifndef VECTOR_BYTES
-#define VECTOR_BYTES 16
-#endif
-#ifndef PLANE_STEP_NAME
-#define PLANE_STEP_NAME census_plane_step_any
-#endif
+#define CENSUS_PLANE_STEP LIFE_OF_SET(census_plane_step)
 
 enum {
     LANES = VECTOR_BYTES / 4,
@@ -269,7 +265,7 @@ static void batch_compute(struct census_plane *p, struct plane_batch *b,
     b->runs = b->rows = 0;
 }
 
-bool PLANE_STEP_NAME(struct census_plane *p, const struct plane_rule *rule, int generations)
+bool CENSUS_PLANE_STEP(struct census_plane *p, const struct plane_rule *rule, int generations)
 {
     struct plane_batch b = {.runs = 0};
     const uint64_t busy[2] = {p->busy[0], p->busy[1]};

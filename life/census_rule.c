@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
+#include "life/isa.h"
 
 #include <errno.h>
 #include <string.h>
@@ -254,7 +255,7 @@ int census_rule_make(struct census_rule *rule, const char *text)
     if (!rule->family.counts) {
         life_circuit_find(&rule->family.table, &rule->circuit);
         circuit_code_make(&rule->circuit, &rule->code);
-        rule->rows = circuit_rows_widest();
+        rule->rows = life_isa(0)->circuit_rows;
     }
     rule->states = rule->family.states;
     rule->planes = rule->states > 2 ? 2 : 1;

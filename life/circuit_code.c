@@ -1,4 +1,4 @@
-/* circuit_code.c - assigns the results of a circuit's steps to slots, and chooses vectors.
+/* circuit_code.c - assigns the results of a circuit's steps to slots.
  *
  * A slot is free again after the last step that reads it, so that few slots hold a whole circuit
  * and stay in the first-level cache.
@@ -40,27 +40,4 @@ void circuit_code_make(const struct life_circuit *circuit, struct circuit_code *
                                     : LIFE_BLOCK_CELLS + code->step[v - LIFE_BLOCK_CELLS].out);
         }
     }
-}
-
-int circuit_vector_bytes(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return 64;
-    if (__builtin_cpu_supports("avx2"))
-        return 32;
-#endif
-    return 16;
-}
-
-circuit_rows *circuit_rows_widest(void)
-{
-#ifdef __x86_64__
-    return circuit_vector_bytes() == 64   ? circuit_rows_avx512
-           : circuit_vector_bytes() == 32 ? circuit_rows_avx2
-                                          : circuit_rows_any;
-#else
-    return circuit_rows_any;
-#endif
 }

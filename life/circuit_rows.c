@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/circuit_rows.h"
+#include "life/vectors.h"
 
 #include <stdint.h>
 
@@ -13,12 +14,7 @@
 #include <immintrin.h>
 #endif
 
-#ifndef VECTOR_BYTES
-#define VECTOR_BYTES 16
-#endif
-#ifndef CIRCUIT_ROWS_NAME
-#define CIRCUIT_ROWS_NAME circuit_rows_any
-#endif
+#define CIRCUIT_ROWS LIFE_OF_SET(circuit_rows)
 
 typedef uint64_t lanes __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef uint64_t lanes_in_memory __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
@@ -99,8 +95,8 @@ __attribute__((no_sanitize("undefined"))) static void circuit_step(unsigned tabl
     }
 }
 
-void CIRCUIT_ROWS_NAME(const struct circuit_code *code, const void *const cell[LIFE_BLOCK_CELLS],
-                       void *next, size_t bytes)
+void CIRCUIT_ROWS(const struct circuit_code *code, const void *const cell[LIFE_BLOCK_CELLS],
+                  void *next, size_t bytes)
 {
     enum { VECTORS = CIRCUIT_BLOCK / VECTOR_BYTES };
     lanes slot[LIFE_CIRCUIT_STEPS][VECTORS];

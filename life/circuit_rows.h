@@ -27,10 +27,4 @@ typedef void circuit_rows(const struct circuit_code *code, const void *const cel
                           void *next, size_t bytes);
 circuit_rows circuit_rows_any, circuit_rows_avx2, circuit_rows_avx512;
 
-/* Return the function with the widest vectors of this processor. */
-circuit_rows *circuit_rows_widest(void);
-
-/* Bytes of the widest vectors that processor and library have: 16, 32 or 64. */
-int circuit_vector_bytes(void);
-
 #endif

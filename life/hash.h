@@ -20,24 +20,18 @@
 
 #include "life/engine.h"
 #include "life/hash_worker.h"
-#include "life/shuffle.h"
-
-/* An outer-totalistic rule for bitwise logic. A block has n live cells, the cell in its middle
- * included. With n = 2 half + odd, the next state is mask[half][0] ^ (mask[half][1] & odd) ^
- * (mask[half][2] & cell) ^ (mask[half][3] & odd & cell). Rows 1 and 3 are the differences to the
- * rows before them. A mask is all ones or 0. */
-struct leaf_counts {
-    uint32_t mask[5][4];
-};
+#include "life/isa.h"
 
 struct hashlife {
     life *lf;                                   /* rule, generation, progress */
     const struct life_transitions *transitions; /* of the rule; or NULL */
     bool alternates;                            /* rules of generations differ: hashlife.c */
     struct leaf_counts counts[2]; /* outer-totalistic rules, from even and from odd generations */
-    bool shuffles;                /* other rules, on CPUs with vectors: by `columns` */
-    struct life_columns columns[2];
-    uint8_t *middle[2]; /* on other CPUs: middle 2 x 2 of 4 x 4 cells after a generation */
+    const struct life_isa *isa;
+    struct life_columns columns[2]; /* other rules, if `isa` looks up bits */
+    uint8_t *middle[2]; /* other rules, if not: middle 2 x 2 of 4 x 4 cells after a generation */
+    struct life_lookups lookups; /* of `transitions`, if small, and if `isa` looks up states */
+    bool lookups_tried;
     bool conway;
     bool multistate; /* more than two states: leaves have a byte a cell */
     int leaf_level;

@@ -144,9 +144,8 @@ struct leaf_span {
 static struct leaf_span leaf_span_of(const uint32_t rows[ROWS])
 {
     uint32_t live = 0; /* a bit for each row */
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < ROWS / 4; j++)
-            live |= (uint32_t)(rows[LEAF_ROW(4 * j + i)] != 0) << (4 * j + i);
+    for (int y = 0; y < ROWS; y++)
+        live |= (uint32_t)(rows[y] != 0) << y;
     return live ? (struct leaf_span){__builtin_ctz(live), 31 - __builtin_clz(live)}
                 : (struct leaf_span){ROWS, -1};
 }
@@ -186,99 +185,72 @@ static void table_generation(const uint8_t *middle, uint32_t cell[ROWS], int wro
     }
 }
 
-/* Other rules, by the table of 4 x 4 cells. */
-static void step_table(const struct hashlife *h, uint32_t rows[ROWS], int odd, int generations)
+/* Other rules, by look-ups of vectors or by the table of 4 x 4 cells: rows in their order. */
+static void step_table(const struct hashlife *h, uint32_t rows[ROWS + 2], int odd, int generations)
 {
-    uint32_t cell[ROWS];
-    struct leaf_span span = leaf_span_of(rows);
-    for (int y = 0; y < ROWS; y++)
-        cell[y] = rows[LEAF_ROW(y)];
-    for (int g = 0; g < generations; g++, span.first--, span.last++)
-        table_generation(h->middle[(odd + g) & 1], cell, g, span);
-    for (int y = 0; y < ROWS; y++)
-        rows[LEAF_ROW(y)] = cell[y];
-}
-
-#ifdef LIFE_AVX2
-/* ---- Other rules, by shuffles: a row is a vector of bytes 0 or 255. -------------------------- */
-
-/* Bits to bytes. */
-LIFE_AVX2 static __m256i leaf_bytes(uint32_t row)
-{
-    const __m256i bit = _mm256_set1_epi64x((long long)0x8040201008040201u),
-                  byte = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                            0x0303030303030303),
-                  eight = _mm256_shuffle_epi8(_mm256_set1_epi32((int)row), byte);
-    return _mm256_cmpeq_epi8(_mm256_and_si256(eight, bit), bit);
-}
-
-/* The next row. */
-LIFE_AVX2 static __m256i leaf_shuffle(const struct life_shuffles *table, __m256i above, __m256i own,
-                                      __m256i below)
-{
-    const __m256i column =
-        _mm256_or_si256(_mm256_or_si256(_mm256_and_si256(above, _mm256_set1_epi8(1)),
-                                        _mm256_and_si256(own, _mm256_set1_epi8(2))),
-                        _mm256_and_si256(below, _mm256_set1_epi8(4)));
-    /* The other half of the row, and zeros. */
-    const __m256i lower = _mm256_permute2x128_si256(column, column, 0x08),
-                  upper = _mm256_permute2x128_si256(column, column, 0x81);
-    return life_shuffle_next(table, _mm256_alignr_epi8(column, lower, 15), column,
-                             _mm256_alignr_epi8(upper, column, 1));
-}
-
-LIFE_AVX2 static void step_shuffles(const struct hashlife *h, uint32_t rows[ROWS], int odd,
-                                    int generations)
-{
-    const struct life_shuffles table[2] = {life_shuffles_of(&h->columns[0]),
-                                           life_shuffles_of(&h->columns[1])};
-    struct leaf_span span = leaf_span_of(rows);
-    __m256i cell[ROWS];
-    for (int j = 0; j < ROWS / 4; j++)
-        for (int i = 0; i < 4; i++)
-            cell[4 * j + i] = leaf_bytes(rows[LEAF_ROW(4 * j + i)]);
-    for (int g = 0; g < generations; g++, span.first--, span.last++) {
-        const int first = span.first > g + 2 ? span.first - 1 : g + 1,
-                  end = span.last < ROWS - 3 - g ? span.last + 2 : ROWS - 1 - g;
-        __m256i above = cell[first - 1];
-        for (int y = first; y < end; y++) {
-            const __m256i own = cell[y];
-            cell[y] = leaf_shuffle(&table[(odd + g) & 1], above, own, cell[y + 1]);
-            above = own;
-        }
+    if (h->isa->lookups_bits) {
+        const struct life_columns *const of[2] = {&h->columns[odd & 1], &h->columns[~odd & 1]};
+        h->isa->lookups_bits(of, rows, generations);
+        return;
     }
-    for (int j = 0; j < ROWS / 4; j++)
-        for (int i = 0; i < 4; i++)
-            rows[LEAF_ROW(4 * j + i)] = (uint32_t)_mm256_movemask_epi8(cell[4 * j + i]);
+    struct leaf_span span = leaf_span_of(rows);
+    for (int g = 0; g < generations; g++, span.first--, span.last++)
+        table_generation(h->middle[(odd + g) & 1], rows, g, span);
 }
 
-#endif
+static void step_table_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
+{
+    uint32_t rows[ROWS + 2];
+    for (int y = 0; y < ROWS; y++)
+        rows[y] = cell[LEAF_ROW(y)];
+    step_table(h, rows, odd, generations);
+    for (int y = 0; y < ROWS; y++)
+        cell[LEAF_ROW(y)] = rows[y];
+}
 
 void hash_leaf_rows(const struct hashlife *h, uint32_t cell[ROWS], int odd, int generations)
 {
     if (h->conway)
         step_conway(cell, generations);
-#ifdef LIFE_AVX2
-    else if (h->shuffles)
-        step_shuffles(h, cell, odd, generations);
-#endif
-    else if (h->middle[0])
-        step_table(h, cell, odd, generations);
-    else
+    else if (h->lf->rule.counts)
         step_counts((const struct leaf_counts *[2]){&h->counts[0], &h->counts[1]}, cell, odd,
                     generations);
+    else
+        step_table_rows(h, cell, odd, generations);
+}
+
+/* Rows of four leaves, `ordered` or each at its LEAF_ROW; their middle. */
+INLINE void leaf_join(const struct leaf *part[4], uint32_t cell[ROWS], bool ordered)
+{
+    for (int y = 0; y < 16; y++) {
+        cell[ordered ? y : LEAF_ROW(y)] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
+        cell[ordered ? y + 16 : LEAF_ROW(y + 16)] = part[SW]->row[y] | (uint32_t)part[SE]->row[y]
+                                                                           << 16;
+    }
+}
+
+INLINE void leaf_cut(const uint32_t cell[ROWS], bool ordered, struct leaf *out)
+{
+    for (int y = 0; y < 16; y++)
+        out->row[y] = (uint16_t)(cell[ordered ? y + 8 : LEAF_ROW(y + 8)] >> 8);
 }
 
 void hash_leaf_step(const struct hashlife *h, const struct leaf *part[4], int k, struct leaf *out)
 {
-    uint32_t cell[ROWS];
-    for (int y = 0; y < 16; y++) {
-        cell[LEAF_ROW(y)] = part[NW]->row[y] | (uint32_t)part[NE]->row[y] << 16;
-        cell[LEAF_ROW(y + 16)] = part[SW]->row[y] | (uint32_t)part[SE]->row[y] << 16;
+    uint32_t cell[ROWS + 2];
+    if (!h->lf->rule.counts) {
+        leaf_join(part, cell, true);
+        step_table(h, cell, h->odd, 1 << k);
+        leaf_cut(cell, true, out);
+    } else if (h->isa->leaf_advance) {
+        const struct leaf_counts *const even = h->conway ? NULL : &h->counts[h->odd & 1],
+                                        *const odd = &h->counts[~h->odd & 1];
+        h->isa->leaf_advance((const struct leaf_counts *[2]){even, odd}, part, 1 << k, out);
+    } else {
+        leaf_join(part, cell, false);
+        hash_leaf_rows(h, cell, h->odd, 1 << k);
+        leaf_cut(cell, false, out);
     }
-    hash_leaf_rows(h, cell, h->odd, 1 << k);
-    for (int y = 0; y < 16; y++)
-        out->row[y] = (uint16_t)(cell[LEAF_ROW(y + 8)] >> 8);
 }
 
 void hash_leaf_middle(const struct leaf *part[4], struct leaf *out)

@@ -140,7 +140,7 @@ static size_t place_of_node(const struct hashlife *h, const square_t part[4])
     return hash_place(part) & (h->nodes.places - 1);
 }
 
-static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
+uint32_t hash_leaf_place(const struct hashlife *h, const void *leaf)
 {
     uint64_t word[4], x = 0;
     for (size_t at = 0; at == 0 || (h->multistate && at < h->leaf_content); at += sizeof word) {
@@ -149,7 +149,7 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
             x = ((x << 23 | x >> 41) ^ word[i]) * 0x9e3779b97f4a7c15u;
     }
     x ^= x >> 29;
-    return (size_t)(x ^ x >> 32) & (h->leaves.places - 1);
+    return (uint32_t)(x ^ x >> 32);
 }
 
 /* Compare leaves of either kind, with constant sizes for the compiler: a hot spot. */
@@ -252,8 +252,9 @@ static bool node_is_marked(const uint64_t *marks, size_t i)
 /* Insert entry i into the table, while no other thread reads it. */
 static void pool_put(const struct hashlife *h, struct pool *pool, square_t i)
 {
-    const size_t place = pool == &h->nodes ? place_of_node(h, h->node[i].part)
-                                           : place_of_leaf(h, h->leaf + i * h->leaf_bytes);
+    const size_t place = pool == &h->nodes
+                             ? place_of_node(h, h->node[i].part)
+                             : hash_leaf_place(h, h->leaf + i * h->leaf_bytes) & (pool->places - 1);
     *pool_next(pool, i) = hash_first(pool, place);
     atomic_store_explicit(&pool->head[place], ~i, memory_order_relaxed);
 }
@@ -542,9 +543,14 @@ square_t hash_node_add(struct worker *w, int level, const square_t part[4], size
 
 square_t hash_leaf_find(struct worker *w, const void *leaf)
 {
+    return hash_leaf_find_at(w, leaf, hash_leaf_place(w->h, leaf));
+}
+
+square_t hash_leaf_find_at(struct worker *w, const void *leaf, uint32_t hash)
+{
     struct hashlife *h = w->h;
     for (;;) {
-        const size_t place = place_of_leaf(h, leaf);
+        const size_t place = hash & (h->leaves.places - 1);
         const square_t first = hash_first(&h->leaves, place);
         square_t i = first;
         while (i != NO_SQUARE && !same_leaf(h, i, leaf))

@@ -14,6 +14,7 @@ void hash_nodes_close(struct hashlife *h);
 /* Find or create the square with this content, and push it on the worker's stack. Parts must be on
  * a stack. NO_SQUARE: out of memory, or the work was abandoned (h->error). */
 square_t hash_leaf_find(struct worker *w, const void *leaf);
+square_t hash_leaf_find_at(struct worker *w, const void *leaf, uint32_t hash);
 square_t hash_node_find(struct worker *w, int level, square_t nw, square_t ne, square_t sw,
                         square_t se);
 square_t hash_empty(struct worker *w, int level);
@@ -22,6 +23,9 @@ square_t hash_empty(struct worker *w, int level);
  * on the stack. */
 square_t hash_node_add(struct worker *w, int level, const square_t part[4], size_t place,
                        square_t first);
+
+/* Hash of a leaf, for hash_leaf_find_at; cut to the size of the table when it is used. */
+uint32_t hash_leaf_place(const struct hashlife *h, const void *leaf);
 
 static inline uint32_t hash_place(const square_t part[4])
 {

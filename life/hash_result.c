@@ -39,6 +39,8 @@
 #define UNROLLED _Pragma("GCC unroll 9")
 #endif
 
+enum { LEAVES_AT_ONCE = 16 };
+
 /* Batches keep the squares alive, so the stack is not needed. */
 static square_t find_leaf(struct worker *w, const void *leaf)
 {
@@ -46,22 +48,19 @@ static square_t find_leaf(struct worker *w, const void *leaf)
     return hash_leaf_find(w, leaf);
 }
 
-static square_t leaf_result(struct worker *w, const struct node *n)
+static void leaf_result(struct worker *w, const struct node *n, void *out)
 {
     const struct hashlife *h = w->h;
     const int k = h->k < h->leaf_level - 1 ? h->k : h->leaf_level - 1;
     if (h->multistate) {
         const states_t *part[4] = {hash_states(h, n->part[0]), hash_states(h, n->part[1]),
                                    hash_states(h, n->part[2]), hash_states(h, n->part[3])};
-        states_t out[STATES_MOST];
         hash_states_step(h, part, k, out, w->block);
-        return find_leaf(w, out);
+        return;
     }
     const struct leaf *part[4] = {hash_leaf(h, n->part[0]), hash_leaf(h, n->part[1]),
                                   hash_leaf(h, n->part[2]), hash_leaf(h, n->part[3])};
-    struct leaf out;
-    hash_leaf_step(h, part, k, &out);
-    return find_leaf(w, &out);
+    hash_leaf_step(h, part, k, out);
 }
 
 static square_t middle_of_leaves(struct worker *w, const square_t four[4])
@@ -319,13 +318,39 @@ static bool find_last(struct worker *w, struct batch *b, int level)
     return true;
 }
 
-static bool find_leaves(struct worker *w, struct batch *b)
+/* Compute the results of some nodes, and prefetch their places in the table; then prefetch the
+ * leaves there; then look them up. */
+static bool find_few_leaves(struct worker *w, struct batch *b, unsigned first, unsigned n)
 {
-    for (unsigned i = 0; i < b->n; i++) {
-        const square_t out = leaf_result(w, &w->h->node[b->item[i].square]);
+    const struct hashlife *h = w->h;
+    const size_t bytes = h->leaf_content, mask = h->leaves.places - 1;
+    _Alignas(32) unsigned char leaf[LEAVES_AT_ONCE * STATES_MOST];
+    uint32_t place[LEAVES_AT_ONCE];
+    for (unsigned i = 0; i < n; i++) {
+        leaf_result(w, &h->node[b->item[first + i].square], leaf + i * bytes);
+        place[i] = hash_leaf_place(h, leaf + i * bytes);
+        __builtin_prefetch((const void *)&h->leaves.head[place[i] & mask]);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const square_t at = hash_first(&h->leaves, place[i]);
+        __builtin_prefetch(h->leaf + (at == NO_SQUARE ? 0 : at) * h->leaf_bytes);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        w->depth = 0;
+        const square_t out = hash_leaf_find_at(w, leaf + i * bytes, place[i]);
         if (out == NO_SQUARE)
             return false;
-        result_known(w, b, &b->item[i], out);
+        result_known(w, b, &b->item[first + i], out);
+    }
+    return true;
+}
+
+static bool find_leaves(struct worker *w, struct batch *b)
+{
+    for (unsigned i = 0; i < b->n; i += LEAVES_AT_ONCE) {
+        const unsigned n = b->n - i < LEAVES_AT_ONCE ? b->n - i : LEAVES_AT_ONCE;
+        if (!find_few_leaves(w, b, i, n))
+            return false;
     }
     return true;
 }

@@ -201,6 +201,8 @@ INLINE void find_moves(const struct life_transitions *t, int places, states_t *l
 void hash_states_find_moves(const struct hashlife *h, states_t *leaf, struct states_block *cache)
 {
     const struct life_transitions *t = h->transitions;
+    if (h->lookups.levels)
+        return;
     memset(leaf + STATES_OF_FILES, 0, SIDE);
     switch (t->places) {
     case 9:
@@ -323,14 +325,18 @@ INLINE void transitions_steps(const struct life_transitions *t, int places, cons
         find_next(changed, may);
 }
 
-static void all_transitions(const struct life_transitions *t, const states_t *part[4],
-                            int generations, states_t *out, struct states_block *cache)
+static void all_transitions(const struct hashlife *h, const states_t *part[4], int generations,
+                            states_t *out, struct states_block *cache)
 {
+    const struct life_transitions *t = h->transitions;
     unsigned char cell[WIDE * WIDE];
     for (int y = 0; y < WIDE; y++)
         for (int i = 0; i < 2; i++)
             memcpy(&cell[y * WIDE + i * SIDE], part[y / SIDE * 2 + i] + y % SIDE * SIDE, SIDE);
-    switch (t->places) {
+    switch (h->lookups.levels ? 0 : t->places) {
+    case 0:
+        h->isa->lookups_states(&h->lookups, cell, generations);
+        break;
     case 9:
         transitions_steps(t, 9, part, cell, generations, cache);
         break;
@@ -353,7 +359,7 @@ void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, 
                       struct states_block *cache)
 {
     if (h->transitions)
-        all_transitions(h->transitions, part, 1 << k, out, cache);
+        all_transitions(h, part, 1 << k, out, cache);
     else
         generations_steps(h, part, 1 << k, out);
 }

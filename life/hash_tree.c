@@ -131,15 +131,10 @@ static bool tree_square_in(const struct life_window *v, int level, wide x, wide 
            x + tree_side_of(level) > v->x && y + tree_side_of(level) > v->y;
 }
 
-/* The 16 cells of a window's row from column x on, -16 < x < width; *in: the mask of those inside
- * the window. */
-static unsigned tree_sixteen(const struct life_window *v, long long x, size_t y, unsigned *in)
+/* n cells of a window's row from column `at` on, a bit each; n <= 16. */
+static unsigned tree_cells(const struct life_window *v, size_t at, size_t y, unsigned n)
 {
-    const unsigned skip = x < 0 ? (unsigned)-x : 0;
-    const size_t at = x < 0 ? 0 : (size_t)x, left = v->width - at;
-    const unsigned n = left < 16 - skip ? (unsigned)left : 16 - skip;
     uint64_t bits = 0;
-    *in = ((1u << n) - 1) << skip;
     if (v->state) {
         for (unsigned i = 0; i < n; i++)
             bits |= (uint64_t)v->state[y * v->width + at + i] << i;
@@ -149,7 +144,7 @@ static unsigned tree_sixteen(const struct life_window *v, long long x, size_t y,
         if (at % 64 + n > 64)
             bits |= word[1] << (64 - at % 64);
     }
-    return (unsigned)(bits << skip) & *in;
+    return (unsigned)bits & ((1u << n) - 1);
 }
 
 /* Clamp a column or row to a leaf. */
@@ -183,14 +178,14 @@ static square_t add_to_leaf(struct worker *w, const struct life_window *v, squar
     if (w->h->multistate)
         return add_states(w, v, square, x, y);
     struct leaf leaf = *hash_leaf(w->h, square);
-    for (int i = 0; i < 16; i++) {
-        const wide row = y + i - v->y;
-        if (row < 0 || row >= (wide)v->height)
-            continue;
-        unsigned in;
-        const unsigned bits = tree_sixteen(v, (long long)(x - v->x), (size_t)row, &in);
-        leaf.row[i] = (uint16_t)((leaf.row[i] & ~in) | bits);
-    }
+    const wide left = v->x - x, top = v->y - y; /* of the window in the leaf */
+    const int first = clamped(w->h, left), end = clamped(w->h, left + (wide)v->width),
+              bottom = clamped(w->h, top + (wide)v->height);
+    const size_t column = (size_t)(first - left);
+    const unsigned n = (unsigned)(end - first), in = ((1u << n) - 1) << first;
+    size_t row = top < 0 ? (size_t)-top : 0;
+    for (int i = clamped(w->h, top); i < bottom; i++, row++)
+        leaf.row[i] = (uint16_t)((leaf.row[i] & ~in) | tree_cells(v, column, row, n) << first);
     if (memcmp(&leaf, hash_leaf(w->h, square), sizeof leaf) != 0)
         return hash_leaf_find(w, &leaf);
     hash_keep(w, square, w->h->leaf_level);
@@ -214,7 +209,9 @@ static square_t add_window(struct worker *w, const struct life_window *v, square
         if (part[i] == NO_SQUARE)
             return NO_SQUARE;
     }
-    const square_t out = hash_node_find(w, level, part[NW], part[NE], part[SW], part[SE]);
+    const bool same = memcmp(part, w->h->node[square].part, sizeof part) == 0;
+    const square_t out =
+        same ? square : hash_node_find(w, level, part[NW], part[NE], part[SW], part[SE]);
     w->depth = depth;
     if (out != NO_SQUARE)
         hash_keep(w, out, level);

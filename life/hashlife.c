@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 64 };
+enum { LOOKUPS_AFTER = 100 }; /* results of nodes */
 static const size_t LEAST_MEMORY = (size_t)16 << 20;
 
 static int hashlife_check_options(const struct life_options *o)
@@ -60,13 +61,13 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
     h->transitions = rule->transitions;
     h->multistate = rule->states > 2 || rule->transitions;
     h->leaf_level = rule->transitions ? LEAF_LEVEL_OF_FILES : LEAF_LEVEL_MOST;
+    h->isa = life_isa(0);
     if (rule->transitions)
         return 0;
     h->alternates = pair || (birth && !stays);
-    h->shuffles = !rule->counts && life_has_shuffles();
-    for (int i = 0; i < 2 && h->shuffles; i++)
+    for (int i = 0; i < 2 && !rule->counts && h->isa->lookups_bits; i++)
         h->columns[i] = life_columns_of(of[i]);
-    for (int i = 0; i < 2 && !rule->counts && !h->shuffles; i++) {
+    for (int i = 0; i < 2 && !rule->counts && !h->isa->lookups_bits; i++) {
         if (i && !h->alternates)
             h->middle[i] = h->middle[0];
         else if (!(h->middle[i] = malloc(1 << 16)))
@@ -154,11 +155,22 @@ static int hashlife_clear(life *lf)
     return hash_clear(lf->state) < 0 ? hash_failed(lf->state) : 0;
 }
 
+/* Convert a rule file's tree to tables once a run is long enough for it. */
+static void hashlife_make_lookups(struct hashlife *h)
+{
+    if (!h->transitions || h->lookups_tried || hash_results(h->lf) < LOOKUPS_AFTER)
+        return;
+    h->lookups_tried = true;
+    if (h->isa->lookups_states)
+        life_lookups_make(h->transitions, &h->lookups);
+}
+
 static int hashlife_step(life *lf, uint64_t generations)
 {
     struct hashlife *h = lf->state;
     for (int k = 0; k < 64; k++)
         if (generations >> k & 1) {
+            hashlife_make_lookups(h);
             if (hash_step(h, k) < 0)
                 return hash_failed(h);
             lf->call.done += ldexp(1, k);

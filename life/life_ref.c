@@ -212,7 +212,7 @@ static void candidates_step(const life *lf, const struct life_family *rule, size
         }
 }
 
-/* Compute a row: all cells if the rule is a table and one cell in eight may change. */
+/* Compute a row: its candidates, or all cells if the rule is a table and that takes less time. */
 static void reference_next_row(const life *lf, const struct life_family *rule,
                                struct life_table_host *table, size_t y)
 {
@@ -220,7 +220,7 @@ static void reference_next_row(const life *lf, const struct life_family *rule,
     const size_t width = lf->width, n = life_candidates_find(&r->candidates, y);
     const unsigned char *now = r->now + y * width;
     unsigned char *next = r->next + y * width;
-    if (table && n > width / 8) {
+    if (table && life_table_host_pays(table, n, width)) {
         life_table_host_rows(table, rule, lf->bounds, width, lf->height, y, y + 1, r->now, r->next);
         life_candidates_compare(&r->candidates, y, now, next);
         return;

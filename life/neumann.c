@@ -106,7 +106,8 @@ enum {
     IN_COLUMN = SIGNAL(6),
     OUT_ROW = SIGNAL(7),
     OUT_COLUMN = SIGNAL(8),
-    ALL_FOUR = IN_ROW | IN_COLUMN | OUT_ROW | OUT_COLUMN
+    ALL_FOUR = IN_ROW | IN_COLUMN | OUT_ROW | OUT_COLUMN,
+    NEUMANN_INPUTS = KILLED | ON_ROW | ON_COLUMN | OFF /* of a confluent state of von Neumann's */
 };
 
 static uint32_t input_of_confluent(unsigned state, unsigned side)
@@ -139,12 +140,13 @@ static uint32_t neumann_add(const void *nobili, unsigned cell, uint32_t summary,
                             unsigned state)
 {
     const unsigned side = side_of(i);
-    (void)nobili;
     if (cell >= CONFLUENT)
-        return summary | input_of_confluent(state, side);
-    if (is_transmission(cell))
-        return summary | input_of_transmission(cell, state, side);
-    return summary | (points_here(state, side) && is_excited(state) ? EXCITES : 0);
+        summary |= input_of_confluent(state, side) & (nobili ? ~(uint32_t)0 : NEUMANN_INPUTS);
+    else if (is_transmission(cell))
+        summary |= input_of_transmission(cell, state, side);
+    else if (points_here(state, side) && is_excited(state))
+        summary |= EXCITES;
+    return summary & KILLED ? KILLED : summary; /* other neighbours no longer matter */
 }
 
 /* The state that a sensitised cell becomes after an input. */
@@ -228,16 +230,27 @@ static uint32_t hutton_confluent_add(uint32_t summary, unsigned state, unsigned 
     return summary | (!is_excited(state) ? QUIET : side & 1 ? BY_COLUMN : BY_ROW);
 }
 
+/* The signals that change a cell that is not confluent. */
+static uint32_t hutton_signals_of(unsigned cell)
+{
+    return is_ordinary(cell)  ? BY_SPECIAL | TO_ORDINARY
+           : is_special(cell) ? BY_ORDINARY | BY_SPECIAL | TO_SPECIAL | ANY_ORDINARY
+                              : BY_ORDINARY | BY_SPECIAL;
+}
+
 static uint32_t hutton_add(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state)
 {
     const unsigned side = side_of(i);
     (void)arg;
-    if (cell >= CONFLUENT)
-        return hutton_confluent_add(summary, state, side);
+    if (cell >= CONFLUENT) {
+        summary = hutton_confluent_add(summary, state, side);
+        return summary & BY_SPECIAL ? BY_SPECIAL : summary; /* as above */
+    }
     if (is_transmission(cell) ? points_at(cell, side)
                               : !(summary & OTHER) && points_here(state, side) && is_excited(state))
         summary |= state;
-    return summary | hutton_signals(cell, state, side);
+    summary |= hutton_signals(cell, state, side) & hutton_signals_of(cell);
+    return is_ordinary(cell) && summary & BY_SPECIAL ? BY_SPECIAL : summary; /* as above */
 }
 
 /* True if the sensitised cell ahead stays sensitised after this cell's signal. */
@@ -364,9 +377,9 @@ life_transitions *life_neumann_rule(const char *text)
         const char *name, *alias;
         struct rule_program program;
     } known[] = {
-        {"JvN29", "JvN-29", {NULL, 29, 4, neumann_colour, neumann_add, neumann_next}},
-        {"Nobili32", "JvN-32", {&nobili, 32, 4, neumann_colour, neumann_add, neumann_next}},
-        {"Hutton32", "modJvN-32", {NULL, 32, 4, neumann_colour, hutton_add, hutton_next}}};
+        {"JvN29", "JvN-29", {NULL, 29, 4, neumann_colour, neumann_add, neumann_next, NULL}},
+        {"Nobili32", "JvN-32", {&nobili, 32, 4, neumann_colour, neumann_add, neumann_next, NULL}},
+        {"Hutton32", "modJvN-32", {NULL, 32, 4, neumann_colour, hutton_add, hutton_next, NULL}}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcasecmp(text, known[i].name) == 0 || strcasecmp(text, known[i].alias) == 0)
             return rule_program_build(&known[i].program, known[i].name);

@@ -36,15 +36,25 @@ static int program_node(struct program_builder *u, unsigned cell, int i, uint32_
     }
     const uint64_t key = (uint64_t)(cell * 16 + (unsigned)i) << 32 | summary;
     uint32_t branch[PROGRAM_STATES], after[PROGRAM_STATES];
+    unsigned known[PROGRAM_STATES], n = 0, j; /* states with different summaries */
     *at = map_get(&u->seen, key);
     if (*at != MAP_NONE)
         return 0;
     for (unsigned s = 0; s < p->states; s++) {
-        after[s] = p->add(p->arg, cell, summary, i, s);
-        if (s >= 2 && after[s] == after[s - 2]) /* common among states of equal parity */
-            branch[s] = branch[s - 2];
-        else if (program_node(u, cell, i + 1, after[s], &branch[s]) < 0)
+        const unsigned alike = p->alike ? p->alike(cell, s) : s;
+        if (alike < s) {
+            branch[s] = branch[alike];
+            continue;
+        }
+        after[n] = p->add(p->arg, cell, summary, i, s);
+        for (j = 0; after[j] != after[n];)
+            j++;
+        if (j < n)
+            branch[s] = branch[known[j]];
+        else if (program_node(u, cell, i + 1, after[n], &branch[s]) < 0)
             return -1;
+        else
+            known[n++] = s;
     }
     if (transitions_share(u->t, &u->text, &u->made, branch, at) < 0)
         return -1;

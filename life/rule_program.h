@@ -20,6 +20,9 @@ struct rule_program {
     uint32_t (*add)(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state);
     /* Next state of the cell. */
     unsigned (*next)(const void *arg, unsigned cell, uint32_t summary);
+    /* The lowest state that, as a neighbour of the cell, has the same effect as `state`. NULL: all
+     * states differ. */
+    unsigned (*alike)(unsigned cell, unsigned state);
 };
 
 /* The neighbours in the order of `add`, as places in a block of nine cells: 0 north-west, row by

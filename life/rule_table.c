@@ -632,8 +632,9 @@ static bool cell_selects(const struct table *b)
     return 4 * cell * (size_t)b->neighbours < neighbours;
 }
 
-/* Map the words of transitions, clockwise from the north, to places of the block. The cell is the
- * first place of the tree if it selects more than they do, else the last. */
+/* Map the words of transitions to places of the block. The tree examines the neighbours clockwise
+ * from the north: transitions mostly depend on adjacent neighbours. The cell is the first place of
+ * the tree if it selects more than they do, else the last. */
 static void places_order(struct builder *u)
 {
     static const unsigned char eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
@@ -642,6 +643,7 @@ static void places_order(struct builder *u)
     const unsigned char *from = n == 8 ? eight : n == 6 ? six : n == 4 ? four : two;
     unsigned char *place = u->b->t->place;
     const unsigned char cell = place[n];
+    memcpy(place, from, (size_t)n);
     if (cell_selects(u->b)) {
         memmove(place + 1, place, (size_t)n);
         place[0] = cell;

@@ -77,9 +77,11 @@ uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *t
 int transitions_share(struct life_transitions *t, const struct rule_text *text, struct map *made,
                       const uint32_t *branch, uint32_t *at)
 {
-    uint64_t key = t->states;
-    for (unsigned s = 0; s < t->states; s++) /* a sum: no step waits for the one before */
-        key += life_mix(branch[s] + (s + 1) * 0x9e3779b97f4a7c15u);
+    uint64_t sum[2] = {0, 0};
+    for (unsigned s = 0; s < t->states; s++) /* sums: no step waits for the one before */
+        sum[s % 2] +=
+            (branch[s] + (s + 1) * 0x9e3779b97f4a7c15u) * (branch[s] ^ 0xbf58476d1ce4e5b9u);
+    const uint64_t key = life_mix(sum[0]) + sum[1];
     const uint32_t known = map_get(made, key);
     if (known != MAP_NONE &&
         memcmp(t->branch + known, branch, t->states * sizeof *t->branch) == 0) {

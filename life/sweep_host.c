@@ -12,8 +12,8 @@
 
 #include "core/clock.h"
 #include "core/parallel_for.h"
-#include "life/circuit_rows.h"
 #include "life/family.h"
+#include "life/isa.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static bool run_universe(struct sweep_threads *t, const struct sweep_rule *rule,
 
 static struct sweep_rule sweep_rule_of(const char *text)
 {
-    struct sweep_rule rule = {.rows = circuit_rows_widest(), .planes = 1};
+    struct sweep_rule rule = {.rows = life_isa(0)->circuit_rows, .planes = 1};
     struct life_family family;
     struct life_circuit circuit;
     life_family_parse(text, &family); /* has been parsed before */

@@ -2,11 +2,11 @@
  * on tori and planes.
  *
  * The live cells of a column of three are a number of three bits, and three columns look up the
- * next state (shuffle.h). Without B0, a dead row between dead rows stays dead and needs no look-up.
+ * next state (lookups.h). Without B0, a dead row between dead rows stays dead and needs no look-up.
  * SPDX-License-Identifier: MIT
  */
 #include "life/table_host.h"
-#include "life/shuffle.h"
+#include "life/isa.h"
 #include "life/vectors.h"
 
 #include <errno.h>
@@ -15,9 +15,10 @@
 
 struct life_table_host {
     struct life_columns columns;
-    bool b0, shuffles;
-    unsigned char *dead; /* a row of dead cells */
-    unsigned char *code; /* of columns -1 ... width */
+    bool b0;
+    lookups_row *look_up; /* NULL: one by one */
+    unsigned char *dead;  /* a row of dead cells */
+    unsigned char *code;  /* of columns -1 ... width */
 };
 
 struct life_table_host *life_table_host_open(const struct life_family *rule, size_t width)
@@ -29,7 +30,7 @@ struct life_table_host *life_table_host_open(const struct life_family *rule, siz
     }
     h->columns = life_columns_of(&rule->table);
     h->b0 = life_table_next(&rule->table, 0);
-    h->shuffles = life_has_shuffles();
+    h->look_up = life_isa(0)->lookups_row;
     return h;
 }
 
@@ -42,6 +43,11 @@ void life_table_host_close(struct life_table_host *h)
     free(h);
 }
 
+bool life_table_host_pays(const struct life_table_host *h, size_t n, size_t width)
+{
+    return n > width / (h->look_up ? 32 : 8);
+}
+
 LIFE_VECTORS static void table_codes(unsigned char *restrict code,
                                      const unsigned char *restrict above,
                                      const unsigned char *restrict own,
@@ -50,32 +56,6 @@ LIFE_VECTORS static void table_codes(unsigned char *restrict code,
     for (size_t x = 0; x < n; x++)
         code[x] = (unsigned char)((above[x] == 1) | (own[x] == 1) << 1 | (below[x] == 1) << 2);
 }
-
-/* Look up the next states of a row's first cells, 32 at a time. Return their number. */
-#ifdef LIFE_AVX2
-LIFE_AVX2 static size_t table_shuffle(const struct life_columns *columns, const unsigned char *code,
-                                      size_t width, unsigned char *next)
-{
-    const struct life_shuffles table = life_shuffles_of(columns);
-    size_t x = 0;
-    for (; x + 32 <= width; x += 32) {
-        const __m256i left = _mm256_loadu_si256((const __m256i *)(const void *)(code + x - 1)),
-                      own = _mm256_loadu_si256((const __m256i *)(const void *)(code + x)),
-                      right = _mm256_loadu_si256((const __m256i *)(const void *)(code + x + 1));
-        _mm256_storeu_si256(
-            (__m256i *)(void *)(next + x),
-            _mm256_and_si256(life_shuffle_next(&table, left, own, right), _mm256_set1_epi8(1)));
-    }
-    return x;
-}
-#else
-static size_t table_shuffle(const struct life_columns *columns, const unsigned char *code,
-                            size_t width, unsigned char *next)
-{
-    (void)columns, (void)code, (void)width, (void)next;
-    return 0;
-}
-#endif
 
 /* Row `y` of the cells, or the dead one; on a torus the opposite row. */
 static const unsigned char *table_row(const struct life_table_host *h, enum life_bounds bounds,
@@ -111,8 +91,7 @@ void life_table_host_rows(struct life_table_host *h, const struct life_family *r
         table_codes(code, above, own, below, width);
         h->code[0] = bounds == LIFE_TORUS ? code[width - 1] : 0;
         code[width] = bounds == LIFE_TORUS ? code[0] : 0;
-        for (size_t x = h->shuffles ? table_shuffle(&h->columns, code, width, next) : 0; x < width;
-             x++)
+        for (size_t x = h->look_up ? h->look_up(&h->columns, code, width, next) : 0; x < width; x++)
             next[x] = h->columns.next[h->code[x] | code[x] << 3] >> code[x + 1] & 1;
         for (size_t x = 0; x < width && rule->states > 2; x++)
             next[x] = life_next_state(rule, own[x], next[x]);

@@ -98,12 +98,11 @@ static uint64_t draw_in_hashlife(void)
  * cells inverted. */
 enum { SIDE = 80, MOST = 70, GRID = SIDE + 2 * MOST };
 
-/* Make a plane look up leaves as on CPUs without vectors. */
-static void look_up_without_vectors(struct hashlife *h)
+/* Make a plane compute leaves by one of this CPU's instruction sets. */
+static void use_instruction_set(struct hashlife *h, const struct life_isa *isa)
 {
-    if (!h->shuffles)
-        return;
-    for (int i = 0; i < 2; i++) {
+    h->isa = isa;
+    for (int i = 0; i < 2 && !isa->lookups_bits && !h->lf->rule.counts; i++) {
         struct life_table table = {{0}};
         for (unsigned block = 0; block < 512; block++) {
             unsigned column[3] = {0}; /* left, own, right */
@@ -115,11 +114,11 @@ static void look_up_without_vectors(struct hashlife *h)
         assert_non_null(h->middle[i] = malloc(1 << 16));
         hash_leaf_table(&table, h->middle[i]);
     }
-    h->shuffles = false;
 }
 
 static void compare_hashlife_with_reference(const char *text, size_t width, size_t height,
-                                            unsigned generations, long long x, long long y)
+                                            unsigned generations, long long x, long long y,
+                                            const struct life_isa *isa)
 {
     struct life_family rule;
     struct life_cells cells, back;
@@ -139,8 +138,7 @@ static void compare_hashlife_with_reference(const char *text, size_t width, size
                 now[(i + MOST) * GRID + j + MOST] = !inverted;
             }
     life *h = create_hashlife(text, 0, 1);
-    if (generations % 2)
-        look_up_without_vectors(tree_of_life(h));
+    use_instruction_set(tree_of_life(h), isa);
     works(life_put(h, x, y, &cells));
     works(life_step(h, generations));
     assert_true(life_generation(h) == generations);
@@ -158,8 +156,8 @@ static void compare_hashlife_with_reference(const char *text, size_t width, size
             alive += cell;
             if ((unsigned)life_cells_at(&back, j, i) != cell)
                 fail_msg(
-                    "%s, %zu x %zu cells at (%lld, %lld): cell (%zu, %zu) is wrong after %u generations",
-                    text, width, height, x, y, j, i, generations);
+                    "%s, %zu x %zu cells at (%lld, %lld), %s: cell (%zu, %zu) is wrong after %u generations",
+                    text, width, height, x, y, isa->name, j, i, generations);
         }
     char want[24];
     snprintf(want, sizeof want, "%llu", (unsigned long long)alive);
@@ -179,15 +177,19 @@ static void hashlife_matches_reference(void **unused)
         "B3/S012345678", "B03/S23", "B013568/S01", "B0123478/S01234678", "B2-a/S12",
         "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8",
         "B2o/S2m34H"};
+    unsigned sets = 0;
+    while (life_isa(sets))
+        sets++;
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
-        for (unsigned g = 0; g < 9; g++)
-            compare_hashlife_with_reference(rules[r], 1 + draw_in_hashlife() % SIDE,
-                                            1 + draw_in_hashlife() % SIDE,
-                                            g < 5 ? g : (unsigned)(draw_in_hashlife() % MOST),
-                                            (long long)(draw_in_hashlife() % 1000) - 500,
-                                            (long long)(draw_in_hashlife() % 1000) - 500);
-    compare_hashlife_with_reference("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
-    compare_hashlife_with_reference("B3/S23", 1, 1, 1, -1, -1);
+        for (unsigned g = 0; g < 4 * sets; g++)
+            compare_hashlife_with_reference(
+                rules[r], 1 + draw_in_hashlife() % SIDE, 1 + draw_in_hashlife() % SIDE,
+                g < 5 ? g : (unsigned)(draw_in_hashlife() % MOST),
+                (long long)(draw_in_hashlife() % 1000) - 500,
+                (long long)(draw_in_hashlife() % 1000) - 500, life_isa((g + g / sets) % sets));
+    compare_hashlife_with_reference("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3,
+                                    life_isa(0));
+    compare_hashlife_with_reference("B3/S23", 1, 1, 1, -1, -1, life_isa(0));
 }
 
 /* Two rules that alternate match the scalar reference, which gets each generation's own rule. The

@@ -10,6 +10,7 @@
 #include "formats/life.h"
 #include "life/census.h"
 #include "life/internal.h"
+#include "life/isa.h"
 
 #include <errno.h>
 #include <math.h>
@@ -365,16 +366,11 @@ static void census_plane_matches_reference(void **unused)
 {
     static const char *const rules[] = {"B3/S23",   "B36/S125", "B2/S",     "B35678/S5678",
                                         "B2-a/S12", "B2/S34H",  "B2/S013V", map_rule};
-    plane_step *step[3] = {census_plane_step_any, census_plane_step()};
     (void)unused;
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
-        step[2] = census_plane_step_avx2;
-#endif
-    for (size_t i = 0; i < 3; i++)
-        for (size_t r = 0; r < sizeof rules / sizeof *rules && step[i]; r++) {
-            check_plane(step[i], rules[r], r ? 5 : 16, PLANE_STEP);
-            check_plane(step[i], rules[r], 3, 1);
+    for (unsigned i = 0; life_isa(i); i++)
+        for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+            check_plane(life_isa(i)->plane_step, rules[r], r ? 5 : 16, PLANE_STEP);
+            check_plane(life_isa(i)->plane_step, rules[r], 3, 1);
         }
 }
 
@@ -389,10 +385,10 @@ static void census_plane_knows_periodic_tiles(void **unused)
     census_plane_put(&p, -30, 0, 7);
     census_plane_put(&p, 20, 3, 3);
     census_plane_put(&p, 20, 4, 3);
-    assert_false(census_plane_step()(&p, &next, PLANE_STEP));
+    assert_false(life_isa(0)->plane_step(&p, &next, PLANE_STEP));
     assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 7);
     census_plane_wake(&p);
-    assert_true(census_plane_step()(&p, &next, 1));
+    assert_true(life_isa(0)->plane_step(&p, &next, 1));
     assert_int_equal(census_plane_row(&p, PLANE_NOW, -30, 0), 2);
     uint64_t patch[CENSUS_PATCH];
     read_patch("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", 0, patch);
@@ -400,7 +396,7 @@ static void census_plane_knows_periodic_tiles(void **unused)
     for (int y = 0; y < CENSUS_PATCH; y++)
         census_plane_put(&p, -32, y - 32, patch[y]);
     for (int i = 0; i < 30; i++)
-        assert_true(census_plane_step()(&p, &next, PLANE_STEP));
+        assert_true(life_isa(0)->plane_step(&p, &next, PLANE_STEP));
     for (int y = 0; y < CENSUS_PATCH; y++)
         assert_int_equal(census_plane_row(&p, PLANE_NOW, -32, y - 32), patch[y]);
     census_plane_free(&p);
@@ -439,7 +435,7 @@ static void check_outbound_glider(plane_step *step, const uint64_t glider[3], in
 static void census_largest_plane_holds_ships_at_the_edge(void **unused)
 {
     enum { FAR = PLANE_HALF - 40 };
-    plane_step *step[2] = {census_plane_step_any, census_plane_step()};
+    plane_step *step[2] = {census_plane_step_any, life_isa(0)->plane_step};
     (void)unused;
     for (unsigned way = 0; way < 16; way++) {
         uint64_t patch[CENSUS_PATCH], glider[3];

@@ -9,6 +9,8 @@
 #include "check.h"
 
 #include "life/internal.h"
+#include "life/isa.h"
+#include "life/rule_program.h"
 #include "life/transitions.h"
 
 #include <ctype.h>
@@ -479,6 +481,151 @@ static void rule_tables_planes_match_reference(void **unused)
 
 #define HEADS "@RULE R\n@TABLE\nn_states:3\nneighborhood:vonNeumann\nsymmetries:none\n"
 
+/* ---- Tables of bytes. ------------------------------------------------------------------------ */
+
+/* The next state is the sum of the cell and its neighbours modulo *arg, weighted by place.
+ * The tree is small in any order. */
+static uint32_t weighted_add(const void *arg, unsigned cell, uint32_t summary, int i,
+                             unsigned state)
+{
+    const uint32_t modulus = *(const uint32_t *)arg;
+    return (summary + (i ? 0 : cell) + (uint32_t)(1 + i % 3) * state) % modulus;
+}
+
+static unsigned weighted_next(const void *arg, unsigned cell, uint32_t summary)
+{
+    (void)arg, (void)cell;
+    return summary;
+}
+
+/* The next state is the number of neighbours that equal the neighbour four places before, modulo 4.
+ * The tree is small only if it examines the neighbours in these pairs. */
+static uint32_t paired_add(const void *arg, unsigned cell, uint32_t summary, int i, unsigned state)
+{
+    const uint32_t digit = state % 4, count = summary / 256, before = summary % 256;
+    (void)arg, (void)cell;
+    if (i < 4)
+        return before * 4 + digit;
+    static const uint32_t place[4] = {64, 16, 4, 1};
+    const uint32_t rest = before % place[i - 4];
+    return (count + (before / place[i - 4] == digit)) % 4 * 256 + rest;
+}
+
+static unsigned paired_next(const void *arg, unsigned cell, uint32_t summary)
+{
+    (void)arg, (void)cell;
+    return summary / 256;
+}
+
+/* Every instruction set advances random states as the tree says. */
+static void check_lookups_of(const life_transitions *t, int most)
+{
+    enum { N = 16 };
+    struct life_lookups lookups;
+    life_lookups_make(t, &lookups);
+    assert_int_equal(lookups.levels, t->places);
+    for (int d = 0; d < lookups.levels; d++)
+        assert_true(lookups.level[d].branches <= most);
+    for (unsigned set = 0; life_isa(set) && life_isa(set)->lookups_states; set++)
+        for (int generations = 0; generations <= 4; generations++) {
+            unsigned char cell[N * N], now[N * N], then[N * N];
+            for (int i = 0; i < N * N; i++)
+                cell[i] = now[i] =
+                    (unsigned char)(life_mix((uint64_t)(i + 256 * generations) + 1) % t->states);
+            life_isa(set)->lookups_states(&lookups, cell, generations);
+            for (int g = 0; g < generations; g++, memcpy(now, then, sizeof now))
+                for (int i = 0; i < N * N; i++) {
+                    unsigned char block[9] = {0};
+                    const int x = i % N, y = i / N;
+                    for (int j = 0; j < 9 && x > 0 && y > 0 && x < N - 1 && y < N - 1; j++)
+                        block[j] = now[i + (j / 3 - 1) * N + j % 3 - 1];
+                    then[i] = life_transit(t, block);
+                }
+            for (int y = generations; y < N - generations; y++)
+                assert_memory_equal(cell + y * N + generations, now + y * N + generations,
+                                    (size_t)(N - 2 * generations));
+        }
+}
+
+static void rule_trees_become_tables(void **unused)
+{
+    static const unsigned char colour[256][3];
+    static const struct {
+        unsigned states, modulus;
+        int neighbours, most;
+    } sums[] = {{2, 2, 8, 16},    {3, 3, 8, 16},    {5, 5, 4, 32},  {7, 7, 6, 64},
+                {11, 11, 8, 128}, {16, 15, 8, 256}, {29, 5, 4, 32}, {200, 6, 8, 64}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        const uint32_t modulus = sums[i].modulus;
+        life_transitions *t =
+            rule_program_build(&(struct rule_program){.arg = &modulus,
+                                                      .states = sums[i].states,
+                                                      .neighbours = sums[i].neighbours,
+                                                      .colour = colour,
+                                                      .add = weighted_add,
+                                                      .next = weighted_next},
+                               "sums");
+        ready(t);
+        check_lookups_of(t, sums[i].most);
+        life_transitions_free(t);
+    }
+}
+
+/* The levels of a tree that is too large in the rule's order are exchanged. A tree that is large in
+ * any order has no tables. */
+static void rule_trees_are_sifted(void **unused)
+{
+    static const unsigned char colour[256][3];
+    struct life_lookups lookups;
+    (void)unused;
+    life_transitions *t = rule_program_build(
+        &(struct rule_program){
+            .states = 4, .neighbours = 8, .colour = colour, .add = paired_add, .next = paired_next},
+        "pairs");
+    ready(t);
+    check_lookups_of(t, 256);
+    life_transitions_free(t);
+    const uint32_t modulus = 97;
+    t = rule_program_build(&(struct rule_program){.arg = &modulus,
+                                                  .states = 97,
+                                                  .neighbours = 8,
+                                                  .colour = colour,
+                                                  .add = weighted_add,
+                                                  .next = weighted_next},
+                           "sums");
+    ready(t);
+    life_lookups_make(t, &lookups);
+    assert_int_equal(lookups.levels, 0);
+    life_transitions_free(t);
+}
+
+/* Rows of 200 cells under a random table, by every instruction set and cell by cell. */
+static void rule_columns_match_table(void **unused)
+{
+    enum { COLUMNS = 200 };
+    struct life_table rule;
+    unsigned char code[COLUMNS + 2], next[COLUMNS];
+    (void)unused;
+    for (uint64_t i = 0; i < 8; i++)
+        rule.on[i] = life_mix(i + 1);
+    for (uint64_t i = 0; i < COLUMNS + 2; i++)
+        code[i] = life_mix(i + 100) % 8;
+    const struct life_columns columns = life_columns_of(&rule);
+    for (unsigned set = 0; life_isa(set); set++) {
+        if (!life_isa(set)->lookups_row)
+            continue;
+        const size_t n = life_isa(set)->lookups_row(&columns, code + 1, COLUMNS, next);
+        assert_true(n > COLUMNS - 64);
+        for (size_t x = 0; x < n; x++) {
+            unsigned block = 0;
+            for (unsigned j = 0; j < 9; j++)
+                block |= (code[x + j % 3] >> j / 3 & 1u) << j;
+            assert_int_equal(next[x], life_table_next(&rule, block));
+        }
+    }
+}
+
 static void rule_tables_reject_bad_files(void **unused)
 {
     static const char *const bad[][2] = {
@@ -742,6 +889,9 @@ int main(void)
         cmocka_unit_test(rule_tree_matches_sum),
         cmocka_unit_test(rule_tables_grids_match_reference),
         cmocka_unit_test(rule_tables_planes_match_reference),
+        cmocka_unit_test(rule_trees_become_tables),
+        cmocka_unit_test(rule_trees_are_sifted),
+        cmocka_unit_test(rule_columns_match_table),
         cmocka_unit_test(rule_tables_reject_bad_files),
         cmocka_unit_test(life_history_follows_definition),
         cmocka_unit_test(rule_tables_reject_bad_options),
