@@ -37,8 +37,8 @@ static struct identify_cluster group_cluster(const struct separation *s, const s
                                      .motion = g->motion};
 }
 
-/* True if a spaceship meets no other group, and all its phases have been together with those of
- * the ships beside it. */
+/* True if a spaceship meets no other group, and has been beside others of its velocity in every
+ * combination of their phases. */
 static bool ship_is_free(struct separation *s, const struct group *ship)
 {
     const struct identify_cluster a = group_cluster(s, ship);

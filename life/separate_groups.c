@@ -190,7 +190,7 @@ static void collect_near(struct separation *s)
     }
 }
 
-/* Leave out the chosen groups whose phases have been together with those of all near groups. */
+/* Leave out each chosen group that has met all near groups in every combination of their phases. */
 static void leave_out(struct separation *s)
 {
     collect_near(s);

@@ -74,7 +74,7 @@ static void group_wake(struct separation *s, size_t root)
     s->woken[s->wakes++] = (uint32_t)root;
 }
 
-/* Wake groups that are left out and were ever within two cells of those of a tile. */
+/* Wake groups that are left out and were ever within two cells of a tile's cells. */
 void separate_wake_near(struct separation *s, const struct tile *at, size_t root)
 {
     for (int i = 0; i < 9 && s->left_out; i++)

@@ -404,8 +404,8 @@ static void identify_stops_at_limit(void **unused)
 
 /* ---- Groups that never influence each other. ------------------------------------------------- */
 
-/* Add a plane's cells, or those of a cluster, after some generations of the scalar reference to a
- * grid of 192 x 192. */
+/* Add some cells to a grid of 192 x 192, as they are after some generations of the scalar
+ * reference. */
 static void add_reference(const struct identify_cell *cell, size_t n, long long left, long long top,
                           uint64_t generations, struct life_cells *sum)
 {
@@ -519,9 +519,9 @@ static void identify_separates_ship_from_no_spark(void **unused)
     life_free(lf);
 }
 
-/* A gun whose gliders an eater 84 columns away stops, and oscillators of periods 2, 3, 5, 8 and 14:
- * all have period 840. If this is above a fourth of the limit, the objects alone are known. Of the
- * gun's gliders in flight the first generation's are not yet the gun's. */
+/* An eater 84 columns away stops a gun's gliders; beside them are oscillators of periods 2, 3, 5, 8
+ * and 14. All together have period 840, which is found if it is at most a fourth of the limit. The
+ * gliders that are in flight at first belong to no group until they reach the eater. */
 static void identify_lists_objects_of_a_collection(void **unused)
 {
     static const struct {
