@@ -29,10 +29,11 @@ static unsigned long long common_divisor(unsigned long long a, unsigned long lon
 }
 
 /* Write a speed as c/4 diagonal, 2c/5 orthogonal or (2,1)c/6, in lowest terms. */
-static void speed_text(const struct life_identity *id, char *text, size_t size)
+static void speed_text(long long dx, long long dy, unsigned long long period, char *text,
+                       size_t size)
 {
-    unsigned long long x = (unsigned long long)llabs(id->dx), y = (unsigned long long)llabs(id->dy),
-                       most = x > y ? x : y, least = x > y ? y : x, period = id->period;
+    unsigned long long x = (unsigned long long)llabs(dx), y = (unsigned long long)llabs(dy),
+                       most = x > y ? x : y, least = x > y ? y : x;
     const unsigned long long divisor = common_divisor(common_divisor(most, least), period);
     most /= divisor;
     least /= divisor;
@@ -47,6 +48,11 @@ static void speed_text(const struct life_identity *id, char *text, size_t size)
              !least          ? " orthogonal"
              : least == most ? " diagonal"
                              : "");
+}
+
+static bool has_heat(const struct life_identity *id)
+{
+    return id->period && id->kind != LIFE_OBJECTS;
 }
 
 static json_t *json_objects(const struct life_job *job, const struct life_identity *id)
@@ -66,7 +72,7 @@ static int identify_report_json(const struct life_job *job, const struct life_id
 {
     char speed[80] = "";
     if (id->dx || id->dy)
-        speed_text(id, speed, sizeof speed);
+        speed_text(id->dx, id->dy, id->period, speed, sizeof speed);
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:s?, s:I, s:I, s:I, s:o, s:o, s:s?, s:s?, s:o, s:b}",
         "program", "life", "rule", job->rule, "kind", life_kind_name(id->kind), "generation",
@@ -75,7 +81,7 @@ static int identify_report_json(const struct life_job *job, const struct life_id
         "dy", (json_int_t)id->dy, "speed", *speed ? speed : NULL, "growth", (json_int_t)id->growth,
         "population_least", (json_int_t)id->least, "population_most", (json_int_t)id->most,
         "population_mean", cli_json_real(id->mean), "heat",
-        id->period ? cli_json_real(id->heat) : json_null(), "symmetry",
+        has_heat(id) ? cli_json_real(id->heat) : json_null(), "symmetry",
         *id->symmetry ? id->symmetry : NULL, "apgcode", id->code, "objects", json_objects(job, id),
         "interrupted", 0);
     const int status = cli_json_print(report);
@@ -85,15 +91,20 @@ static int identify_report_json(const struct life_job *job, const struct life_id
 
 static void print_separate(const struct life_job *job, const struct life_identity *id, FILE *fp)
 {
-    struct text_table *table = text_table_create(id->growth ? "~emitted|name|>period|>in a period"
-                                                            : "~object|name|>period|>count");
+    struct text_table *table =
+        text_table_create(id->growth ? "~emitted|name|>period|speed|>in a period"
+                                     : "~object|name|>period|speed|>count");
     fprintf(fp, "\n");
     for (size_t i = 0; i < id->objects; i++) {
         const struct life_object *o = &id->object[i];
         const char *name = life_object_name(job, o->code);
         text_table_add(table, "%s", o->code);
         text_table_add(table, "%s", name ? name : "");
+        char speed[80] = "";
+        if (o->dx || o->dy)
+            speed_text(o->dx, o->dy, o->period, speed, sizeof speed);
         text_table_add(table, "%u", o->period);
+        text_table_add(table, "%s", speed);
         text_table_add(table, "%" PRIu64, o->count);
     }
     cli_table_end(table, fp, terminal_columns(fp));
@@ -112,9 +123,10 @@ static void identify_report_text(const struct life_job *job, const struct life_i
         fprintf(fp, "%-14swithin %" PRIu64 " generations; --generations N searches longer\n", "",
                 id->generation);
     if (id->period)
-        fprintf(fp, "%-14s%" PRIu64 "\n", "period", id->period);
+        fprintf(fp, "%-14s%" PRIu64 "%s\n", "period", id->period,
+                id->kind == LIFE_OBJECTS ? ", least common multiple of the objects' periods" : "");
     if (id->dx || id->dy) {
-        speed_text(id, speed, sizeof speed);
+        speed_text(id->dx, id->dy, id->period, speed, sizeof speed);
         fprintf(fp, "%-14s%s; %lld column%s and %lld row%s in a period\n", "speed", speed, id->dx,
                 llabs(id->dx) == 1 ? "" : "s", id->dy, llabs(id->dy) == 1 ? "" : "s");
     }
@@ -125,7 +137,7 @@ static void identify_report_text(const struct life_job *job, const struct life_i
                 id->most, id->mean);
     else
         fprintf(fp, "%-14s%" PRIu64 " cells\n", "population", id->most);
-    if (id->period)
+    if (has_heat(id))
         fprintf(fp, "%-14s%.6g cells change in a generation\n", "heat", id->heat);
     if (*id->symmetry)
         fprintf(fp, "%-14s%s\n", "symmetry", id->symmetry);

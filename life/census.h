@@ -174,6 +174,10 @@ bool census_add(struct census_sorter *sorter, const uint64_t *patch);
 /* Add the objects of a cluster. Its bounding box over a period begins at CENSUS_MARGIN. */
 bool census_see(struct census_sorter *sorter, const uint64_t *patch, unsigned period);
 
+/* Count an object that is known by its name. */
+void census_count(struct census_sorter *sorter, const char *name,
+                  const struct census_motion *motion, uint64_t times);
+
 /* End the soup: count its objects, or discard them. */
 void census_soup_counts(struct census_sorter *sorter, uint64_t soup);
 void census_soup_forgotten(struct census_sorter *sorter);

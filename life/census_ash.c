@@ -99,6 +99,16 @@ static bool object_of(struct census_sorter *sorter, const char *name,
     return o->name != NULL;
 }
 
+void census_count(struct census_sorter *sorter, const char *name,
+                  const struct census_motion *motion, uint64_t times)
+{
+    uint32_t number;
+    if (object_of(sorter, name, motion, &number))
+        sorter->object[number].count += times;
+    else
+        sorter->no_memory = true;
+}
+
 static void patch_key(size_t planes, const uint64_t *patch, uint64_t key[2])
 {
     key[0] = key[1] = 1;

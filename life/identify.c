@@ -34,19 +34,22 @@ enum {
     PHASES = 1 << 8,             /* about the least number of measured generations of longer ones */
     GROWTH_EVERY_PHASE = 1 << 9, /* longest period, and generations, of growth */
     GROWTH_PHASES = 1 << 6,
-    PHASES_TURNED = 256,  /* phases whose symmetry is determined */
-    LOOK_FIRST = 1 << 10, /* generations of the looks for quadratic growth */
-    LOOK_AGAIN = 1 << 14,
+    PHASES_TURNED = 256,   /* phases whose symmetry is determined */
+    LOOK_FIRST = 1 << 10,  /* generation of the first look for quadratic growth */
+    GROWN = 256,           /* cells, beside a quarter, in growth that is large */
     QUADRATIC = 1 << 17,   /* cells from which growth may be quadratic */
     LARGE = 1 << 17,       /* cells from which work is limited */
     MOST_RESULTS = 1 << 20 /* of nodes, in all generations with more than LARGE cells: a second */
 };
 
-static const char *const kind_names[] = {"not settled", "extinct",
-                                         "still life",  "oscillator",
-                                         "spaceship",   "objects that move apart",
-                                         "gun",         "rake",
-                                         "puffer",      "quadratic growth"};
+/* Limits of the looks at a pattern, in results of nodes and in cells. A result takes HashLife as
+ * long as four cells of a separation, 0.4 microseconds. The free part takes 0.4 and 0.03 s; beyond
+ * it looks for growth take about an eighth of the simulation's time, separations a sixteenth. */
+enum { LOOK_FREE = 1 << 20, LOOK_PART = 8, SEPARATE_FREE = 1 << 18, SEPARATE_PART = 4 };
+
+static const char *const kind_names[] = {
+    "not settled",      "extinct", "still life", "oscillator", "spaceship",
+    "separate objects", "gun",     "rake",       "puffer",     "quadratic growth"};
 
 const char *life_kind_name(enum life_kind kind)
 {
@@ -107,8 +110,12 @@ struct search {
     uint64_t since, power;             /* generations from `before` on; 2^k */
     uint64_t *population;              /* of n generations from `origin` on */
     uint64_t origin, n, room, unit;    /* unit: 2 if odd generations are stored inverted */
+    uint64_t limit;                    /* generation at which the search ends */
     uint64_t results;                  /* of nodes, in generations with more than LARGE cells */
+    uint64_t look_results, last_look;  /* of nodes, in all looks for growth; in the last one */
+    uint64_t separate_work;            /* cells */
     bool looked;                       /* for quadratic growth, to the end */
+    bool recurs; /* all consists of objects that recur together before the limit */
 };
 
 /* The present generation. */
@@ -169,9 +176,26 @@ static double mean_growth(const struct search *s, uint64_t period)
 
 /* ---- Results of a search. -------------------------------------------------------------------- */
 
+/* Results of nodes in the simulation, without looks. */
+static uint64_t simulated_results(const struct search *s)
+{
+    return hash_results(s->lf) - s->look_results;
+}
+
+/* Separate the cells into objects, as far as work is left. */
+static int separate_objects(struct search *s, struct identify_parts *parts)
+{
+    const uint64_t most = SEPARATE_FREE + simulated_results(s) / SEPARATE_PART;
+    parts->work = most > s->separate_work ? most - s->separate_work : 0;
+    const int status = identify_objects(s->lf, &s->now, parts, s->id);
+    s->separate_work += parts->work;
+    return status;
+}
+
 /* The cells have recurred. */
 static int identify_recurrence(struct search *s)
 {
+    struct identify_parts parts = {.near = true};
     struct life_identity *id = s->id;
     id->period = s->since;
     id->dx = s->now.left - s->before.left;
@@ -179,7 +203,7 @@ static int identify_recurrence(struct search *s)
     id->generation = generation_of(s) - s->since;
     id->kind = id->dx || id->dy ? LIFE_SPACESHIP : s->since > 1 ? LIFE_OSCILLATOR : LIFE_STILL;
     size_t group = 0;
-    if (measure_period(s->lf, &s->now, id, &group) < 0 || identify_objects(s->lf, &s->now, id) < 0)
+    if (measure_period(s->lf, &s->now, id, &group) < 0 || separate_objects(s, &parts) < 0)
         return -1;
     snprintf(id->symmetry, sizeof id->symmetry, "%s", identify_group_name(group));
     return 1;
@@ -190,7 +214,9 @@ static int identify_growth(struct search *s, uint64_t period, double mean)
 {
     const uint64_t *p = s->population + s->n - 1, growth = *p - p[-(long long)period];
     s->id->generation = s->origin + s->n / 2;
+    const uint64_t before = hash_results(s->lf);
     const int status = identify_linear_growth(s->lf, &s->now, period, growth, mean, s->id);
+    s->look_results += hash_results(s->lf) - before;
     if (status != 1)
         return status;
     return identify_cells_take(s->lf, &s->now) < 0 ||
@@ -199,25 +225,49 @@ static int identify_growth(struct search *s, uint64_t period, double mean)
                : 1;
 }
 
-/* Look for quadratic growth at generations 2^10 and 2^14: 1 if there is some. */
+/* Look for quadratic growth at generations 2^k from 2^10 on, if the look can be twice as long as
+ * the last one: 1 if there is some. */
 static int identify_far_ahead(struct search *s)
 {
-    const uint64_t last = s->n - 1, begin = s->lf->generation - generation_of(s);
-    if (s->looked || s->origin || (last != LOOK_FIRST && last != LOOK_AGAIN))
+    const uint64_t last = s->n - 1, begin = s->lf->generation - generation_of(s),
+                   before = hash_results(s->lf),
+                   most = LOOK_FREE + simulated_results(s) / LOOK_PART;
+    if (s->looked || s->origin || last < LOOK_FIRST || (last & (last - 1)) ||
+        most < s->look_results + 2 * s->last_look)
         return 0;
-    const int status = identify_quadratic_growth(s->lf, s->id, &s->looked);
+    const int status = identify_quadratic_growth(s->lf, most - s->look_results, s->id, &s->looked);
+    s->last_look = hash_results(s->lf) - before;
+    s->look_results += s->last_look;
     s->id->generation -= status == 1 ? begin : 0;
     return status;
 }
 
-/* The population does not grow: 1 if the pattern consists of objects that move apart. */
-static int identify_apart(struct search *s)
+/* True if the population has become much larger in the last quarter of the time. */
+static bool has_grown(const struct search *s)
 {
-    const int status = identify_objects(s->lf, &s->now, s->id);
-    if (status < 0 || !s->id->objects)
-        return status;
-    s->id->kind = LIFE_OBJECTS;
-    s->id->generation = s->origin + s->n / 2;
+    const uint64_t last = s->n - 1, before = s->population[3 * last / 4];
+    return s->population[last] > before + before / 4 + GROWN;
+}
+
+/* 1 if the pattern consists of separate objects; `periodic`: its population is periodic. If all of
+ * them recur together before the limit, the search goes on until they do. */
+static int identify_apart(struct search *s, bool periodic)
+{
+    struct identify_parts parts = {.near = periodic};
+    struct life_identity *id = s->id;
+    if (s->recurs || (!periodic && has_grown(s)))
+        return 0;
+    if (separate_objects(s, &parts) < 0)
+        return -1;
+    s->recurs = parts.together && parts.together <= (s->limit - generation_of(s)) / 4;
+    if (s->recurs)
+        identify_forget(id);
+    if (!id->objects)
+        return 0;
+    id->kind = LIFE_OBJECTS;
+    id->period = parts.together;
+    id->least = id->most = parts.cells;
+    id->generation = parts.near ? s->origin + s->n / 2 : generation_of(s) + parts.after;
     return 1;
 }
 
@@ -226,9 +276,7 @@ static int identify_population(struct search *s)
 {
     const uint64_t period = period_of_growth(s);
     const double mean = period ? mean_growth(s, period) : -1;
-    const int status = mean > 0    ? identify_growth(s, period, mean)
-                       : mean == 0 ? identify_apart(s)
-                                   : 0;
+    const int status = mean > 0 ? identify_growth(s, period, mean) : identify_apart(s, period > 0);
     return status ? status : identify_far_ahead(s);
 }
 
@@ -428,8 +476,9 @@ static int leave_large(struct search *s, int status)
     return 0;
 }
 
-static int search_run(struct search *s, uint64_t limit)
+static int search_run(struct search *s)
 {
+    const uint64_t limit = s->limit;
     int status = identify_cells_take(s->lf, &s->before);
     status = status == 0 ? note_population(s) : status;
     status = status == 0 ? examine_generation(s) : status;
@@ -466,14 +515,17 @@ struct life_identity *life_identify(life *lf, uint64_t limit)
                     life_engine_name(lf->engine));
         return NULL;
     }
-    struct search s = {.lf = lf, .power = 1, .unit = stores_alternate(lf) ? 2 : 1};
+    struct search s = {.lf = lf,
+                       .power = 1,
+                       .unit = stores_alternate(lf) ? 2 : 1,
+                       .limit = limit ? limit : DEFAULT_LIMIT};
     s.id = calloc(1, sizeof *s.id);
     if (!s.id) {
         clerror_set(ENOMEM, "life: out of memory for an identity");
         return NULL;
     }
-    const int status = search_run(&s, limit ? limit : DEFAULT_LIMIT);
-    if (status >= 0 && !s.id->period) {
+    const int status = search_run(&s);
+    if (status >= 0 && (!s.id->period || s.id->kind == LIFE_OBJECTS)) {
         if (!s.id->most)
             s.id->least = s.id->most = s.population[s.n - 1];
         s.id->mean = (double)s.id->most;

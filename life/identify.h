@@ -4,6 +4,7 @@
  *   identify_growth.c    linear and quadratic growth
  *   identify_objects.c   separate objects, and their names
  *   identify_clusters.c  groups of near cells, and their shapes
+ *   identify_separate.c  groups of cells that never influence each other
  *   identify_snapshot.c  a plane to return to
  *   identify_cells.c     the cells of a generation
  * SPDX-License-Identifier: MIT
@@ -38,6 +39,9 @@ struct identify_cells {
 int identify_cells_take(life *lf, struct identify_cells *s);
 void identify_cells_free(struct identify_cells *s);
 
+/* Measure the box around the cells. */
+void identify_cells_measure(struct identify_cells *s);
+
 /* True if the cells are equal up to a displacement. */
 bool identify_cells_equal(const struct identify_cells *a, const struct identify_cells *b);
 
@@ -55,15 +59,22 @@ const char *identify_group_name(size_t group);
 
 /* ---- identify_clusters.c ---- */
 
-/* A group of cells, each near another one. Clusters of equal cells up to a displacement have equal
- * `shape`, others with probability 2^-64. On a torus, the parts of a cluster on both sides of an
- * edge are put together, unless it surrounds the torus. */
+/* Displacement after `period` generations; 0 for still lifes and oscillators. Period 0: unknown. */
+struct identify_motion {
+    uint64_t period;
+    long long dx, dy;
+};
+
+/* A group of cells. Clusters of equal cells up to a displacement have equal `shape`, others with
+ * probability 2^-64. On a torus, the parts of a cluster on both sides of an edge are put together,
+ * unless it surrounds the torus. */
 struct identify_cluster {
     const struct identify_cell *cell;
     size_t n;
     long long left, top, right, bottom; /* the box around it, its ends included */
     uint64_t shape;
     bool surrounds;
+    struct identify_motion motion;
 };
 
 /* Clusters in ascending order of shape, then of place. */
@@ -73,13 +84,61 @@ struct identify_clusters {
     struct identify_cell *cell;
 };
 
-/* Join cells within `near` columns and rows of each other. Fails with ENOMEM. */
+/* Union and find: parent[i] is a member of i's set before i, or i itself. Return the first member
+ * of i's set. */
+static inline size_t identify_root(size_t *parent, size_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* Join cells within `near` columns and rows of each other into sets; parent[i] becomes the first
+ * cell of cell i's set. */
+void identify_join_near(const struct identify_cells *s, size_t *parent, int near);
+
+/* Make clusters of cells within `near` columns and rows of each other. Fails with ENOMEM. */
 int identify_clusters_make(struct identify_clusters *c, const struct identify_cells *cells,
                            int near);
+/* Make clusters of the sets of identify_join_near, in the order of their first cells. Fails with
+ * ENOMEM. The second function sorts them. */
+int identify_clusters_fill(struct identify_clusters *c, const struct identify_cells *cells,
+                           const size_t *parent, int near);
+void identify_clusters_sort(struct identify_clusters *c);
 void identify_clusters_free(struct identify_clusters *c);
 
 /* Return the number of clusters from number i on that have the shape of i. */
 size_t identify_clusters_alike(const struct identify_clusters *c, size_t i);
+
+bool identify_moves_equally(const struct identify_motion *a, const struct identify_motion *b);
+/* Least common multiple; 0 if it is 2^63 or more, or a number is 0. */
+uint64_t identify_common_multiple(uint64_t a, uint64_t b);
+
+/* How the boxes of two clusters with known motions come within `near` columns and rows of each
+ * other, now or later: never; always, since they move equally; or some time. */
+enum identify_meeting { IDENTIFY_APART, IDENTIFY_BESIDE, IDENTIFY_MEET };
+enum identify_meeting identify_clusters_meet(const struct identify_cluster *a,
+                                             const struct identify_cluster *b, int near);
+
+/* ---- identify_separate.c ---- */
+
+/* A separation into objects. */
+struct identify_parts {
+    uint64_t work;     /* cells in all generations that are computed: the limit, then the number */
+    uint64_t after;    /* generations after which the objects are separate */
+    uint64_t cells;    /* population then */
+    uint64_t together; /* least common multiple of the objects' periods if all of them move equally;
+                          0: they do not, or it is 2^63 or more */
+    bool near;         /* first try if each group of near cells is an object; all of them are */
+};
+
+/* Separate cells into clusters that recur, with their motions, and that never influence each other.
+ * Set `after` and `work`; the limit is higher if nearly all cells are of groups that have recurred.
+ * Return 1, or 0 if there are no such clusters, or if finding them takes more work. The rule has
+ * two states on the eight neighbours, without B0. Fails with ENOMEM. */
+struct life_table;
+int identify_separate(const struct life_table *table, const struct identify_cells *cells,
+                      struct identify_parts *parts, struct identify_clusters *clusters);
 
 /* ---- identify_snapshot.c ---- */
 
@@ -105,8 +164,9 @@ int identify_linear_growth(life *lf, const struct identify_cells *now, uint64_t 
 
 /* Look far ahead: 1 if the population grows with the square of time; *id has the plane's last
  * generation and its population. Else 0 with the plane as before; *end: the look has come to its
- * last generation, and another one is useless. */
-int identify_quadratic_growth(life *lf, struct life_identity *id, bool *end);
+ * last generation, and another one is useless. HashLife computes about `results` of nodes, more
+ * while the growth is more than linear. */
+int identify_quadratic_growth(life *lf, uint64_t results, struct life_identity *id, bool *end);
 
 /* ---- identify_objects.c ---- */
 
@@ -130,7 +190,9 @@ int identify_namer_list(struct identify_namer *namer, struct life_identity *id);
 void identify_forget(struct life_identity *id);
 
 /* Separate a pattern into objects, and set objects, object and code of *id. Leave 0 objects if the
- * rule has no apgcodes, or the cells cannot be separated. Fails with ENOMEM. */
-int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id);
+ * rule has no apgcodes, or the cells cannot be separated with parts->work. Set *parts. Fails with
+ * ENOMEM. */
+int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
+                     struct life_identity *id);
 
 #endif

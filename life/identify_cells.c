@@ -36,7 +36,7 @@ static int identify_add_run(void *arg, long long x, long long y, uint64_t n, uns
     return 0;
 }
 
-static void identify_cells_measure(struct identify_cells *s)
+void identify_cells_measure(struct identify_cells *s)
 {
     if (!s->n)
         return;

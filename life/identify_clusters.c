@@ -8,16 +8,10 @@
 #include "life/counting.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { NEAR_MOST = 4 };
-
-static size_t cluster_root(size_t *parent, size_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
 
 /* True if a cell is before column x of row y. */
 static bool is_before(const struct identify_cell *c, long long x, long long y)
@@ -47,7 +41,7 @@ static size_t join_with_row(const struct identify_cells *s, size_t *parent, size
     while (first < s->n && is_before(&s->cell[first], x - near, y))
         first++;
     for (size_t j = first; j < s->n && s->cell[j].y == y && s->cell[j].x <= x + near; j++) {
-        const size_t a = cluster_root(parent, i), b = cluster_root(parent, j);
+        const size_t a = identify_root(parent, i), b = identify_root(parent, j);
         parent[a > b ? a : b] = a > b ? b : a;
     }
     return first;
@@ -65,9 +59,8 @@ static void join_across_edges(const struct identify_cells *s, size_t *parent, si
     }
 }
 
-/* Join cells within `near` columns and rows of each other: parent[i] is the first cell of cell i's
- * cluster. In each of the rows below, the first cell to join never goes back. */
-static void join_near_cells(const struct identify_cells *s, size_t *parent, int near)
+/* In each of the rows below, the first cell to join never goes back. */
+void identify_join_near(const struct identify_cells *s, size_t *parent, int near)
 {
     size_t first[NEAR_MOST + 1] = {0};
     for (size_t i = 0; i < s->n; i++)
@@ -80,7 +73,7 @@ static void join_near_cells(const struct identify_cells *s, size_t *parent, int 
                 join_across_edges(s, parent, i, x, y, near);
         }
     for (size_t i = 0; i < s->n; i++)
-        parent[i] = cluster_root(parent, i);
+        parent[i] = identify_root(parent, i);
 }
 
 /* ---- Tori. ----------------------------------------------------------------------------------- */
@@ -177,31 +170,46 @@ static void clusters_fill(struct identify_clusters *c, const struct identify_cel
         c->cell[next[parent[i]]++] = s->cell[i];
 }
 
-int identify_clusters_make(struct identify_clusters *c, const struct identify_cells *s, int near)
+int identify_clusters_fill(struct identify_clusters *c, const struct identify_cells *s,
+                           const size_t *parent, int near)
 {
-    size_t *parent = malloc((s->n + 1) * sizeof *parent), *next = calloc(s->n + 1, sizeof *next);
+    size_t *next = calloc(s->n + 1, sizeof *next);
     int status = 0;
     *c = (struct identify_clusters){.cell = malloc((s->n + 1) * sizeof *c->cell),
                                     .cluster = calloc(s->n + 1, sizeof *c->cluster)};
-    if (parent && next && c->cell && c->cluster) {
-        join_near_cells(s, parent, near);
+    if (next && c->cell && c->cluster)
         clusters_fill(c, s, parent, next);
-    } else {
+    else
         status = -1;
-    }
-    free(parent);
     free(next);
     for (size_t i = 0, cells = 0; i < c->n && status == 0; cells += c->cluster[i++].n) {
         if (s->width)
             status = join_on_torus(s, &c->cluster[i], c->cell + cells, near);
         cluster_measure(&c->cluster[i]);
     }
-    if (status < 0) {
-        identify_clusters_free(c);
-        return clerror_set(ENOMEM, "life: out of memory for the clusters of %zu cells", s->n);
-    }
+    if (status == 0)
+        return 0;
+    identify_clusters_free(c);
+    return clerror_set(ENOMEM, "life: out of memory for the clusters of %zu cells", s->n);
+}
+
+void identify_clusters_sort(struct identify_clusters *c)
+{
     qsort(c->cluster, c->n, sizeof *c->cluster, clusters_order);
-    return 0;
+}
+
+int identify_clusters_make(struct identify_clusters *c, const struct identify_cells *s, int near)
+{
+    size_t *parent = malloc((s->n + 1) * sizeof *parent);
+    *c = (struct identify_clusters){.n = 0};
+    if (!parent)
+        return clerror_set(ENOMEM, "life: out of memory for the clusters of %zu cells", s->n);
+    identify_join_near(s, parent, near);
+    const int status = identify_clusters_fill(c, s, parent, near);
+    free(parent);
+    if (status == 0)
+        identify_clusters_sort(c);
+    return status;
 }
 
 void identify_clusters_free(struct identify_clusters *c)
@@ -217,4 +225,49 @@ size_t identify_clusters_alike(const struct identify_clusters *c, size_t i)
     while (i + n < c->n && c->cluster[i + n].shape == c->cluster[i].shape)
         n++;
     return n;
+}
+
+/* ---- Motion. --------------------------------------------------------------------------------- */
+
+uint64_t identify_common_multiple(uint64_t a, uint64_t b)
+{
+    if (!a || !b)
+        return 0;
+    uint64_t divisor = a, rest = b;
+    while (rest) {
+        const uint64_t next = divisor % rest;
+        divisor = rest;
+        rest = next;
+    }
+    return a / divisor > INT64_MAX / b ? 0 : a / divisor * b;
+}
+
+bool identify_moves_equally(const struct identify_motion *a, const struct identify_motion *b)
+{
+    return a->dx * (long long)b->period == b->dx * (long long)a->period &&
+           a->dy * (long long)b->period == b->dy * (long long)a->period;
+}
+
+enum identify_meeting identify_clusters_meet(const struct identify_cluster *a,
+                                             const struct identify_cluster *b, int near)
+{
+    const double pa = (double)a->motion.period, pb = (double)b->motion.period;
+    const double gap[2][2] = {
+        {(double)(b->left - a->right) - near, (double)(b->right - a->left) + near},
+        {(double)(b->top - a->bottom) - near, (double)(b->bottom - a->top) + near}};
+    const double v[2] = {(double)a->motion.dx / pa - (double)b->motion.dx / pb,
+                         (double)a->motion.dy / pa - (double)b->motion.dy / pb};
+    const bool equally = identify_moves_equally(&a->motion, &b->motion);
+    double from = 0, until = INFINITY;
+    for (int i = 0; i < 2; i++) {
+        if (v[i] == 0 || equally) {
+            if (gap[i][0] > 0 || gap[i][1] < 0)
+                return IDENTIFY_APART;
+            continue;
+        }
+        const double t[2] = {gap[i][0] / v[i], gap[i][1] / v[i]};
+        from = fmax(from, fmin(t[0], t[1]));
+        until = fmin(until, fmax(t[0], t[1]));
+    }
+    return from > until ? IDENTIFY_APART : equally ? IDENTIFY_BESIDE : IDENTIFY_MEET;
 }

@@ -27,27 +27,29 @@ enum {
     STEADY = 64,              /* generations that are compared for debris, at least */
     FRONT = 32,               /* columns or rows at a side of the box around all cells */
     LONGEST_LOOK = 1 << 28,   /* generations of a look for quadratic growth */
-    LOOK_RESULTS = 1 << 22,   /* of nodes in a look: a second or two */
+    LOOK_RESULTS = 1 << 22,   /* of nodes in a look: a second or two, if the growth is promising */
     SMALL_GROWTH = 64         /* a growth is small below this part of the population */
 };
 
 /* ---- Quadratic growth. ----------------------------------------------------------------------- */
 
 /* When the time doubles, the growth divided by the previous one is 4 for a square, 2 for a line. */
-static const double LEAST_RATIO = 3.5, MOST_RATIO = 4.5;
+static const double LEAST_RATIO = 3.5, MOST_RATIO = 4.5, PROMISING_RATIO = 2.5;
 
 /* Double the time since the plane's generation until the growth is four times the previous one
- * twice in succession, small three times, until this takes too long, or to the end. */
-static int look_ahead(life *lf, struct life_identity *id, bool *end)
+ * twice in succession, small three times, until the next doubling, which may take as long as all
+ * before, would take too long, or to the end. */
+static int look_ahead(life *lf, uint64_t most, struct life_identity *id, bool *end)
 {
     const uint64_t results = hash_results(lf);
+    bool promising = false;
     uint64_t last, population, done = 256;
     double growth = 0;
     int quadratic = 0, small = 0; /* number of times in succession */
     if (life_step(lf, done) < 0 || life_population(lf, &last) < 0)
         return -1;
     while (done < LONGEST_LOOK && quadratic < 2 && small < 3 &&
-           hash_results(lf) - results < LOOK_RESULTS) {
+           hash_results(lf) - results < (promising ? LOOK_RESULTS : most / 2)) {
         if (life_step(lf, done) < 0 || life_population(lf, &population) < 0)
             return clerrno == ENOMEM || clerrno == ERANGE ? 0 : -1;
         const double before = growth;
@@ -55,6 +57,7 @@ static int look_ahead(life *lf, struct life_identity *id, bool *end)
         quadratic = before > 0 && growth >= LEAST_RATIO * before && growth <= MOST_RATIO * before
                         ? quadratic + 1
                         : 0;
+        promising = before > 0 && growth >= PROMISING_RATIO * before;
         small = growth < (double)population / SMALL_GROWTH ? small + 1 : 0;
         done *= 2;
         last = population;
@@ -66,11 +69,11 @@ static int look_ahead(life *lf, struct life_identity *id, bool *end)
     return 1;
 }
 
-int identify_quadratic_growth(life *lf, struct life_identity *id, bool *end)
+int identify_quadratic_growth(life *lf, uint64_t results, struct life_identity *id, bool *end)
 {
     struct identify_snapshot start = {.n = 0};
     int status = identify_snapshot_take(lf, &start);
-    status = status == 0 ? look_ahead(lf, id, end) : status;
+    status = status == 0 ? look_ahead(lf, results, id, end) : status;
     if (status == 1) {
         id->kind = LIFE_QUADRATIC;
         id->generation = lf->generation;

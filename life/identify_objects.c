@@ -20,7 +20,7 @@
 
 enum {
     NEAR = 4,
-    MOST_CLUSTERED = 1 << 16, /* cells */
+    MOST_CLUSTERED = 1 << 18, /* cells */
     LONGEST_PERIOD = 1 << 14, /* of an object */
     CLUSTER_MARGIN = 16,      /* around the cells of a cluster that is traced */
     /* Limits while objects are named in a running grid, or beside an engine. */
@@ -36,11 +36,6 @@ struct identify_namer {
     size_t words;     /* largest box of a cluster */
     uint64_t longest; /* longest period */
     struct map known; /* shapes: 1 if they are objects */
-};
-
-/* Displacement per generation. */
-struct velocity {
-    double x, y;
 };
 
 static int namer_make(struct identify_namer *s, const char *rule, size_t words, uint64_t longest)
@@ -73,20 +68,19 @@ static long long cluster_side(const struct identify_cluster *c)
 
 /* Trace a spaceship in a patch: true if the cluster is one. */
 static bool see_spaceship(struct identify_namer *s, const struct identify_cluster *c,
-                          struct velocity *velocity)
+                          struct identify_motion *motion)
 {
-    struct census_motion motion;
+    struct census_motion ship;
     if (cluster_side(c) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return false;
     uint64_t *patch = cluster_cells(&s->rule, c, 1);
-    const bool ship = patch && census_name(&s->rule, patch, CENSUS_PATCH, &motion, NULL) == 0 &&
-                      (motion.dx || motion.dy) && census_add(&s->sorter, patch);
+    const bool moves = patch && census_name(&s->rule, patch, CENSUS_PATCH, &ship, NULL) == 0 &&
+                       (ship.dx || ship.dy) && census_add(&s->sorter, patch);
     s->sorter.no_memory |= !patch;
     free(patch);
-    if (ship)
-        *velocity =
-            (struct velocity){(double)motion.dx / motion.period, (double)motion.dy / motion.period};
-    return ship;
+    if (moves)
+        *motion = (struct identify_motion){ship.period, ship.dx, ship.dy};
+    return moves;
 }
 
 /* Separate a cluster that stays where it is; false if it does not. */
@@ -104,10 +98,10 @@ static bool see_stationary(struct identify_namer *s, const struct identify_clust
 
 /* Count the objects of a cluster `times` times; false if it is none. */
 static bool see_cluster(struct identify_namer *s, const struct identify_cluster *c, uint64_t times,
-                        struct velocity *velocity)
+                        struct identify_motion *motion)
 {
-    *velocity = (struct velocity){0, 0};
-    const bool seen = see_spaceship(s, c, velocity) || see_stationary(s, c);
+    *motion = (struct identify_motion){.period = 1}; /* or any other period: it stays */
+    const bool seen = see_spaceship(s, c, motion) || see_stationary(s, c);
     if (!seen || !times) {
         census_soup_forgotten(&s->sorter);
         return seen;
@@ -120,11 +114,11 @@ static bool see_cluster(struct identify_namer *s, const struct identify_cluster 
 
 bool identify_namer_see(struct identify_namer *s, const struct identify_cluster *c, uint64_t times)
 {
-    struct velocity velocity;
+    struct identify_motion motion;
     const uint32_t known = map_get(&s->known, c->shape);
     if (known == 0 || (known == 1 && !times))
         return known;
-    const bool seen = see_cluster(s, c, times, &velocity);
+    const bool seen = see_cluster(s, c, times, &motion);
     if (known == MAP_NONE && !map_put(&s->known, c->shape, seen))
         s->sorter.no_memory = true;
     return seen;
@@ -132,54 +126,66 @@ bool identify_namer_see(struct identify_namer *s, const struct identify_cluster 
 
 /* ---- All clusters. --------------------------------------------------------------------------- */
 
-/* True if two boxes with velocities are ever within NEAR of each other. */
-static bool clusters_meet(const struct identify_cluster *a, struct velocity va,
-                          const struct identify_cluster *b, struct velocity vb)
+static bool cluster_moves(const struct identify_cluster *c)
 {
-    const double gap[2][2] = {
-        {(double)(b->left - a->right) - NEAR, (double)(b->right - a->left) + NEAR},
-        {(double)(b->top - a->bottom) - NEAR, (double)(b->bottom - a->top) + NEAR}};
-    const double v[2] = {va.x - vb.x, va.y - vb.y};
-    double from = 0, until = INFINITY;
-    for (int i = 0; i < 2; i++) {
-        if (v[i] == 0) {
-            if (gap[i][0] > 0 || gap[i][1] < 0)
-                return false;
-            continue;
-        }
-        const double t[2] = {gap[i][0] / v[i], gap[i][1] / v[i]};
-        from = fmax(from, fmin(t[0], t[1]));
-        until = fmin(until, fmax(t[0], t[1]));
-    }
-    return from <= until;
+    return c->motion.dx || c->motion.dy;
 }
 
-/* True if no two clusters of different velocities ever meet. */
-static bool all_stay_apart(const struct identify_clusters *c, const struct velocity *velocity)
+/* True if no two clusters ever meet that move differently. */
+static bool all_stay_apart(const struct identify_clusters *c)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t j = 0; j < i; j++)
-            if ((velocity[i].x != velocity[j].x || velocity[i].y != velocity[j].y) &&
-                clusters_meet(&c->cluster[i], velocity[i], &c->cluster[j], velocity[j]))
+            if ((cluster_moves(&c->cluster[i]) || cluster_moves(&c->cluster[j])) &&
+                identify_clusters_meet(&c->cluster[i], &c->cluster[j], NEAR) == IDENTIFY_MEET)
                 return false;
     return true;
 }
 
 /* See all clusters; false if one of them is no object, or two of them meet. */
-static bool see_clusters(struct identify_namer *s, const struct identify_clusters *c)
+static bool see_clusters(struct identify_namer *s, struct identify_clusters *c)
 {
-    struct velocity *velocity = malloc((c->n + 1) * sizeof *velocity);
-    bool seen = velocity != NULL;
-    s->sorter.no_memory |= !velocity;
-    for (size_t i = 0, n; i < c->n && seen; i += n) {
+    for (size_t i = 0, n; i < c->n; i += n) {
+        struct identify_motion motion;
         n = identify_clusters_alike(c, i);
-        seen = see_cluster(s, &c->cluster[i], n, &velocity[i]);
-        for (size_t k = 1; k < n; k++)
-            velocity[i + k] = velocity[i];
+        if (!see_cluster(s, &c->cluster[i], n, &motion))
+            return false;
+        for (size_t k = 0; k < n; k++)
+            c->cluster[i + k].motion = motion;
     }
-    seen = seen && all_stay_apart(c, velocity);
-    free(velocity);
-    return seen;
+    return all_stay_apart(c);
+}
+
+/* Count a cluster with a known motion, which is an object by itself: by its code, or as Catagolue
+ * calls objects that are too large for one. */
+static void count_large(struct identify_namer *s, const struct identify_cluster *c, uint64_t times)
+{
+    const struct identify_motion *m = &c->motion;
+    struct census_motion motion = {(unsigned)m->period, (int)m->dx, (int)m->dy};
+    const bool moves = cluster_moves(c);
+    char name[CENSUS_NAME];
+    uint64_t *patch = cluster_side(c) < CENSUS_PATCH ? cluster_cells(&s->rule, c, 1) : NULL;
+    if (!patch || census_name(&s->rule, patch, motion.period, &motion, name) < 0)
+        snprintf(name, sizeof name, "ov_%c%llu",
+                 moves           ? 'q'
+                 : m->period > 1 ? 'p'
+                                 : 's',
+                 (unsigned long long)(moves || m->period > 1 ? m->period : c->n));
+    free(patch);
+    census_count(&s->sorter, name, &motion, times);
+}
+
+/* Count clusters that never influence each other. A spaceship is one object. */
+static void count_separate(struct identify_namer *s, const struct identify_clusters *c)
+{
+    for (size_t i = 0, n; i < c->n; i += n) {
+        const struct identify_cluster *first = &c->cluster[i];
+        struct identify_motion motion;
+        n = identify_clusters_alike(c, i);
+        if (cluster_moves(first) || first->motion.period > LONGEST_PERIOD ||
+            cluster_side(first) > CENSUS_PATCH || !see_cluster(s, first, n, &motion))
+            count_large(s, first, n);
+    }
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
@@ -249,8 +255,12 @@ static int name_whole(const struct identify_namer *s, const struct identify_cell
 {
     struct census_motion motion;
     char name[CENSUS_NAME];
-    const struct identify_cluster whole = {now->cell,  now->n,      now->left, now->top,
-                                           now->right, now->bottom, 0,         false};
+    const struct identify_cluster whole = {.cell = now->cell,
+                                           .n = now->n,
+                                           .left = now->left,
+                                           .top = now->top,
+                                           .right = now->right,
+                                           .bottom = now->bottom};
     if (cluster_side(&whole) > CENSUS_PATCH - 2 * CLUSTER_MARGIN)
         return 0;
     uint64_t *patch = cluster_cells(&s->rule, &whole, 1);
@@ -261,10 +271,54 @@ static int name_whole(const struct identify_namer *s, const struct identify_cell
     return failed ? out_of_memory_for_objects() : 0;
 }
 
-int identify_objects(life *lf, const struct identify_cells *now, struct life_identity *id)
+static bool all_move_equally(const struct identify_clusters *c)
+{
+    for (size_t i = 1; i < c->n; i++)
+        if (!identify_moves_equally(&c->cluster[0].motion, &c->cluster[i].motion))
+            return false;
+    return c->n > 0;
+}
+
+/* Least common multiple of the objects' periods; 0 if it is 2^63 or more. */
+static uint64_t common_period(const struct life_identity *id)
+{
+    uint64_t period = 1;
+    for (size_t i = 0; i < id->objects && period; i++)
+        period = identify_common_multiple(period, id->object[i].period);
+    return period;
+}
+
+/* Separate cells into near groups, or, of two states, into groups that never influence each other,
+ * and count them. Return 1 if this was possible. */
+static int separate_cells(struct identify_namer *s, const struct life_table *table,
+                          const struct identify_cells *now, struct identify_parts *parts,
+                          struct identify_clusters *c)
+{
+    if (parts->near && identify_clusters_make(c, now, NEAR) < 0)
+        return -1;
+    parts->near = parts->near && see_clusters(s, c);
+    if (parts->near || s->sorter.no_memory) {
+        parts->work = 0;
+        return 1;
+    }
+    identify_clusters_free(c);
+    if (s->rule.states > 2)
+        return 0;
+    for (size_t i = 0; i < s->sorter.objects; i++)
+        s->sorter.object[i].count = 0;
+    const int status = identify_separate(table, now, parts, c);
+    if (status == 1)
+        count_separate(s, c);
+    return status;
+}
+
+int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
+                     struct life_identity *id)
 {
     struct identify_namer *s;
     struct identify_clusters c = {.n = 0};
+    const struct identify_parts given = *parts;
+    *parts = (struct identify_parts){.work = 0};
     if (now->n > MOST_CLUSTERED)
         return 0;
     if (identify_namer_open(lf, &s) < 0)
@@ -273,9 +327,13 @@ int identify_objects(life *lf, const struct identify_cells *now, struct life_ide
         return 0;
     s->words = CENSUS_MOST_WORDS;
     s->longest = LONGEST_PERIOD;
-    int status = identify_clusters_make(&c, now, NEAR);
-    if (status == 0 && (see_clusters(s, &c) || s->sorter.no_memory))
+    *parts = given;
+    int status = separate_cells(s, &lf->rule.table, now, parts, &c);
+    if (status == 1)
         status = identify_namer_list(s, id);
+    for (size_t i = 0; i < c.n; i++)
+        parts->cells += c.cluster[i].n;
+    parts->together = id->objects && all_move_equally(&c) ? common_period(id) : 0;
     if (status == 0 && id->period)
         status = name_whole(s, now, id);
     identify_clusters_free(&c);

@@ -5,6 +5,8 @@
 #include "check.h"
 
 #include "formats/life.h"
+#include "life/engine.h"
+#include "life/identify.h"
 #include "life/internal.h"
 #include "stdcl/identify.h"
 
@@ -102,16 +104,22 @@ static void put_identified(life *lf, long long x, long long y, const char *text)
     life_pattern_free(&p);
 }
 
-static struct life_identity *expect_kind(life *lf, enum life_kind kind, uint64_t period,
-                                         uint64_t growth)
+static struct life_identity *expect_kind_within(life *lf, uint64_t limit, enum life_kind kind,
+                                                uint64_t period, uint64_t growth)
 {
-    struct life_identity *id = life_identify(lf, 20000);
+    struct life_identity *id = life_identify(lf, limit);
     ready(id);
     assert_string_equal(life_kind_name(id->kind), life_kind_name(kind));
     assert_int_equal(id->period, period);
     assert_int_equal(id->growth, growth);
     life_free(lf);
     return id;
+}
+
+static struct life_identity *expect_kind(life *lf, enum life_kind kind, uint64_t period,
+                                         uint64_t growth)
+{
+    return expect_kind_within(lf, 20000, kind, period, growth);
 }
 
 static void expect_identity(life *lf, enum life_kind kind, uint64_t period, uint64_t growth)
@@ -258,8 +266,8 @@ static void identify_leaves_unsettled(void **unused)
     assert_int_equal(id->generation, 1022);
     assert_int_equal(id->most, 437248); /* by the engine sparse; then 1,746,944 */
     life_identity_free(id);
-    /* Seeds: the soup of four cells fills a growing octagon. */
-    id = identify_text("B2/S", "x = 7, y = 5\n2o$2bo$$4bo$5b2o!", 20000);
+    /* Some cells fill a growing square. */
+    id = identify_text("B12/S2", "x = 7, y = 5\n2o$2bo$$4bo$5b2o!", 20000);
     assert_string_equal(life_kind_name(id->kind), "quadratic growth");
     assert_true(id->most >= 1 << 17 && id->most < 1 << 19);
     life_identity_free(id);
@@ -314,13 +322,13 @@ static void identify_knows_growth_to_many_cells(void **unused)
     life_identity_free(id);
 }
 
-/* Write a rule whose states change in three cycles: 1 to 37, 38 to 78 and 79 to 121. */
+/* Write a rule whose states change in three cycles: 1 to 25, 26 to 52 and 53 to 80. */
 static life_transitions *rule_of_three_cycles(void)
 {
-    static const int first[] = {1, 38, 79, 122};
-    static char text[20000] = "@RULE Cycles\n@TABLE\nn_states:122\nneighborhood:vonNeumann\n"
+    static const int first[] = {1, 26, 53, 81};
+    static char text[20000] = "@RULE Cycles\n@TABLE\nn_states:81\nneighborhood:vonNeumann\n"
                               "symmetries:none\nvar a={0";
-    for (int s = 1; s < 122; s++)
+    for (int s = 1; s < 81; s++)
         sprintf(text + strlen(text), ",%d", s);
     strcat(text, "}\nvar b=a\nvar c=a\nvar d=a\n");
     for (int cycle = 0; cycle < 3; cycle++)
@@ -332,7 +340,7 @@ static life_transitions *rule_of_three_cycles(void)
     return t;
 }
 
-/* Three cells of periods 37, 41 and 43 far apart: 37 * 41 * 43 generations. */
+/* Three cells of periods 25, 27 and 28 far apart: 25 * 27 * 28 generations. */
 static void identify_knows_long_periods(void **unused)
 {
     life_transitions *cycles = rule_of_three_cycles();
@@ -340,11 +348,11 @@ static void identify_knows_long_periods(void **unused)
     life *lf = life_create(&(struct life_options){.transitions = cycles, .bounds = LIFE_UNBOUNDED});
     ready(lf);
     for (int i = 0; i < 3; i++)
-        works(life_put_states(lf, 1000 * i, 7, 1, 1, &(const unsigned char[]){1, 38, 79}[i]));
-    struct life_identity *id = life_identify(lf, 200000);
+        works(life_put_states(lf, 1000 * i, 7, 1, 1, &(const unsigned char[]){1, 26, 53}[i]));
+    struct life_identity *id = life_identify(lf, 80000);
     ready(id);
     assert_int_equal(id->kind, LIFE_OSCILLATOR);
-    assert_int_equal(id->period, 37 * 41 * 43);
+    assert_int_equal(id->period, 25 * 27 * 28);
     assert_true(id->least == 3 && id->most == 3 && id->mean == 3 && id->heat == 3);
     life_identity_free(id);
     life_free(lf);
@@ -389,17 +397,175 @@ static void identify_waits_for_collisions(void **unused)
     life_identity_free(id);
 }
 
-/* Acorn needs 5,206 generations. */
+/* The R-pentomino needs 1,103 generations. */
 static void identify_stops_at_limit(void **unused)
 {
-    static const char acorn[] = "x = 7, y = 3\nbo$3bo$2o2b3o!";
     (void)unused;
-    struct life_identity *id = identify_text("B3/S23", acorn, 5000);
+    struct life_identity *id = identify_text("B3/S23", "x = 3, y = 3\nb2o$2o$bo!", 1000);
     assert_int_equal(id->kind, LIFE_UNSETTLED);
-    assert_int_equal(id->generation, 5000);
+    assert_int_equal(id->generation, 1000);
     assert_int_equal(id->period, 0);
     assert_int_equal(id->objects, 0);
     life_identity_free(id);
+}
+
+/* ---- Groups that never influence each other. ------------------------------------------------- */
+
+/* Add some cells to a grid of 192 x 192, as they are after some generations of the scalar
+ * reference. */
+static void add_reference(const struct identify_cell *cell, size_t n, long long left, long long top,
+                          uint64_t generations, struct life_cells *sum)
+{
+    enum { SIDE = 192, MARGIN = 60 };
+    life *grid = life_create(
+        &(struct life_options){.engine = LIFE_REFERENCE, .width = SIDE, .height = SIDE});
+    struct life_cells cells;
+    ready(grid);
+    works(life_cells_alloc(&cells, SIDE, SIDE));
+    for (size_t i = 0; i < n; i++) {
+        const size_t x = (size_t)(cell[i].x - left + MARGIN),
+                     y = (size_t)(cell[i].y - top + MARGIN);
+        cells.word[y * cells.stride + x / 64] |= (uint64_t)1 << x % 64;
+    }
+    works(life_put(grid, 0, 0, &cells));
+    works(life_step(grid, generations));
+    works(life_get(grid, 0, 0, &cells));
+    for (size_t i = 0; i < SIDE * cells.stride; i++)
+        sum->word[i] |= cells.word[i];
+    life_cells_free(&cells);
+    life_free(grid);
+}
+
+/* The clusters evolve alone as they do together. */
+static void expect_independent(const struct identify_clusters *c)
+{
+    const struct identify_cluster *first = c->cluster;
+    long long left = first->left, top = first->top;
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        left = c->cluster[i].left < left ? c->cluster[i].left : left;
+        top = c->cluster[i].top < top ? c->cluster[i].top : top;
+        n += c->cluster[i].n;
+    }
+    for (uint64_t generations = 1; generations < 64; generations += 13) {
+        struct life_cells alone, together;
+        works(life_cells_alloc(&alone, 192, 192));
+        works(life_cells_alloc(&together, 192, 192));
+        for (size_t i = 0; i < c->n; i++)
+            add_reference(c->cluster[i].cell, c->cluster[i].n, left, top, generations, &alone);
+        add_reference(c->cell, n, left, top, generations, &together);
+        assert_memory_equal(alone.word, together.word, 192 * alone.stride * sizeof *alone.word);
+        life_cells_free(&alone);
+        life_cells_free(&together);
+    }
+}
+
+/* Separate a plane's cells into groups with these products of their periods and displacements. */
+static void expect_separate(life *lf, size_t groups, uint64_t periods, long long moves)
+{
+    struct identify_cells now = {.n = 0};
+    struct identify_parts parts = {.work = 1 << 20};
+    struct identify_clusters c;
+    uint64_t product = 1;
+    long long moved = 1;
+    works(identify_cells_take(lf, &now));
+    const int separate = identify_separate(&lf->rule.table, &now, &parts, &c);
+    if (separate != (groups > 0) || c.n != groups)
+        fail_msg("status %d, and %zu groups, not %zu", separate, c.n, groups);
+    for (size_t i = 0; i < c.n; i++) {
+        const struct identify_motion *m = &c.cluster[i].motion;
+        product *= m->period;
+        moved *= llabs(m->dx) + llabs(m->dy) + 1;
+    }
+    assert_int_equal(product, periods);
+    assert_int_equal(moved, moves);
+    if (c.n)
+        expect_independent(&c);
+    identify_clusters_free(&c);
+    identify_cells_free(&now);
+}
+
+/* Catagolue's examples: two blocks beside each other are two objects, an aircraft carrier of two
+ * parts is one. A glider passes a block, or meets it. */
+static void identify_separates_what_is_independent(void **unused)
+{
+    static const struct {
+        const char *text;
+        size_t groups;
+        uint64_t periods;
+        long long moves;
+    } known[] = {
+        {"x = 5, y = 2\n2ob2o$2ob2o!", 2, 1, 1},
+        {"x = 4, y = 3\n2o$o2bo$2b2o!", 1, 1, 1},
+        {"x = 30, y = 3\n2bo4bo$2ob4ob2o$2bo4bo7b2o$15b2o!", 2, 15, 1},
+        {"x = 22, y = 22\nbo$2bo$3o17$5b2o$5b2o!", 2, 4, 3},
+        {"x = 22, y = 22\nbo$2bo$3o17$20b2o$20b2o!", 0, 1, 1},
+        /* A spaceship of a third of light speed is overtaken by one of half, in another lane. */
+        {"x = 18, y = 60\no7b3o$2ob2obo2b2o$bo4b3o$bo3bobo2bo$bo4bo4bo$bo4bo4bo$bo3bobo2bo$"
+         "bo4b3o$2ob2obo2b2o$o7b3o6$b4o$o3bo$4bo$o2bo!",
+         2, 3 * 4, 2 * 3},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        life *lf = identify_plane("B3/S23", known[i].text);
+        expect_separate(lf, known[i].groups, known[i].periods, known[i].moves);
+        life_free(lf);
+    }
+}
+
+/* The Schick engine of period 12 has sparks that die, which belong to it in every phase. */
+static void identify_separates_ship_from_no_spark(void **unused)
+{
+    (void)unused;
+    life *lf = identify_plane("B3/S23", "x = 9, y = 15\n3o3b3o$o2bobo2bo$o7bo$o7bo$bobobobo2$4bo$"
+                                        "3b3o$2b2ob2o$3b3o$3b3o$3b3o$3bobo$3bobo$4bo!");
+    for (int phase = 0; phase < 12; phase++) {
+        expect_separate(lf, 1, 12, 7);
+        works(life_step(lf, 1));
+    }
+    life_free(lf);
+}
+
+/* An eater 84 columns away stops a gun's gliders; beside them are oscillators of periods 2, 3, 5, 8
+ * and 14. All together have period 840, which is found if it is at most a fourth of the limit. The
+ * gliders that are in flight at first belong to no group until they reach the eater. */
+static void identify_lists_objects_of_a_collection(void **unused)
+{
+    static const struct {
+        int x, y;
+        const char *text;
+    } part[] = {{1084, -7, "x = 4, y = 4\n2o$obo$2bo$2b2o!"},
+                {800, 0, "x = 3, y = 1\n3o!"},
+                {800, 40,
+                 "x = 13, y = 13\n2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$"
+                 "o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o!"},
+                {840, 0, "x = 8, y = 8\n3b2o$2bo2bo$bo4bo$o6bo$o6bo$bo4bo$2bo2bo$3b2o!"},
+                {840, 40, "x = 6, y = 6\n3o$3o$3o$3b3o$3b3o$3b3o!"},
+                {880, 0, "x = 7, y = 6\nb2ob2o$b2ob2o$2bobo$obobobo$obobobo$2o3b2o!"}};
+    static const struct {
+        const char *code;
+        unsigned period;
+    } wanted[] = {{"ov_p30", 30}, {"xp14_j9d0d9j", 14}, {"xp2_7", 2}, {NULL, 3}, {NULL, 5},
+                  {NULL, 8}};
+    (void)unused;
+    for (uint64_t limit = 2000; limit <= 10000; limit += 8000) {
+        life *lf = identify_plane("B3/S23", gun);
+        for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+            put_identified(lf, part[i].x, part[i].y, part[i].text);
+        struct life_identity *id =
+            expect_kind_within(lf, limit, limit == 2000 ? LIFE_OBJECTS : LIFE_OSCILLATOR, 840, 0);
+        assert_int_equal(id->objects, sizeof wanted / sizeof *wanted);
+        for (size_t i = 0; i < id->objects; i++) {
+            size_t k = 0;
+            while (k < id->objects &&
+                   (id->object[i].period != wanted[k].period ||
+                    (wanted[k].code && strcmp(id->object[i].code, wanted[k].code))))
+                k++;
+            assert_true(k < id->objects);
+            assert_int_equal(id->object[i].count, 1);
+        }
+        life_identity_free(id);
+    }
 }
 
 static int cancel_identify(void *arg, double fraction)
@@ -521,6 +687,9 @@ int main(void)
         cmocka_unit_test(identify_knows_growth_to_many_cells),
         cmocka_unit_test(identify_knows_long_periods),
         cmocka_unit_test(identify_separates_ash),
+        cmocka_unit_test(identify_separates_what_is_independent),
+        cmocka_unit_test(identify_separates_ship_from_no_spark),
+        cmocka_unit_test(identify_lists_objects_of_a_collection),
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_stops_at_limit),
         cmocka_unit_test(identify_refuses),

@@ -29,7 +29,7 @@ enum life_kind {
     LIFE_STILL,      /* a still life, period 1 */
     LIFE_OSCILLATOR, /* returns to the same cells at the same place */
     LIFE_SPACESHIP,  /* returns to the same cells elsewhere */
-    LIFE_OBJECTS,    /* several objects that move apart; `object` lists them */
+    LIFE_OBJECTS,    /* several objects that never influence each other; `object` lists them */
     /* The population grows by `growth` cells in each period. The engine consists of the groups of
      * cells that recur and whose number does not grow. */
     LIFE_GUN,    /* the engine stays; all that leaves it moves on */
@@ -52,7 +52,8 @@ struct life_identity {
      * which more than 2^17 cells have made HashLife compute 2^20 results. */
     uint64_t generation;
     /* Generations; 0 if none. Growth: of the population, and of the engine if it recurs within
-     * eight periods of the population. */
+     * eight periods of the population. Separate objects: the least common multiple of their periods
+     * if all of them move equally, or do not move; 0 if not, or if it is 2^63 or more. */
     uint64_t period;
     /* Displacement in a period, of the engine in case of growth: columns to the right, rows
      * downwards. 0 also if the engine does not recur; of its larger parts if they move
@@ -71,9 +72,11 @@ struct life_identity {
      * of two states or of Generations without B0; else NULL. Owned. */
     const char *code;
     /* The separate objects of a settled pattern under these rules, the most common first: code,
-     * period, displacement and count; other members are 0. Growth: those emitted in a period, if
-     * they are all by which the pattern grows. Owned; 0 objects if they cannot be separated: an
-     * object is larger than 58 x 58. */
+     * period, displacement and count; other members are 0. As Catagolue's, the code of an object more than
+     * 40 cells across is ov_p30 with its period, ov_q96 if it is a spaceship, or ov_s100 with the
+     * cells of a still life. Growth: the objects emitted in a period, if they are all by which the
+     * pattern grows. Owned; 0 objects if they cannot be separated, or if this takes long compared
+     * with the search. */
     size_t objects;
     struct life_object *object;
 };

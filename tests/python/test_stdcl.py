@@ -733,6 +733,11 @@ def test_patterns_fly_and_are_identified():
     assert (found.kind, found.period, found.dx, found.dy, found.code) == ("spaceship", 4, 1, 1, "xq4_153")
     blocks = stdcl.identify("2o10b3o$2o!")
     assert blocks.kind == "oscillator" and {(o.code, o.count) for o in blocks.objects} == {("xs4_33", 1), ("xp2_7", 1)}
+    apart = stdcl.identify(glider | stdcl.Pattern("2o$2o!").shift(-30, -30))
+    assert (apart.kind, apart.period) == ("separate objects", 0) and {o.code for o in apart.objects} == {"xq4_153", "xs4_33"}
+    eight = stdcl.Pattern("3o$3o$3o$3b3o$3b3o$3b3o!")
+    many = stdcl.identify(eight | stdcl.Pattern("xp14_j9d0d9j").shift(30, 0) | stdcl.Pattern("xp15_4r4z4r4").shift(60, 0), limit=1000)
+    assert (many.kind, many.period) == ("separate objects", 840) and sorted(o.period for o in many.objects) == [8, 14, 15]
     assert stdcl.identify("bo$3o$o!", limit=200).kind == "not settled"
     refused(stdcl.Error, "B9", lambda: stdcl.identify(glider, rule="B9"))
 
