@@ -362,6 +362,8 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     int status = 0;
     if (s->nlist == 0 && !meanwhile)
         return 0;
+    if (s->nsend > 0) /* sends of a failed exchange: long ones cannot be cancelled */
+        status = domain_wait_requests(nb);
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         status = transfer_start(nb, c);
     if (status == 0)
@@ -375,6 +377,7 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         if (!s->owner[c->from].device)
             status = transfer_upload(nb, c);
+    nbody_ranks_cancel(nb->world, s->receive_request, &s->nreceive); /* of a failed exchange */
     nbody_domain_clear_list(s);
     return status;
 }

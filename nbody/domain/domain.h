@@ -20,6 +20,7 @@
 #include "nbody/force/force.h"
 #include "nbody/reference/nbody_ref_tree.h"
 #include "stdcl/nbody.h"
+#include "stdcl/world.h"
 
 struct nbody_device;
 struct update;
@@ -54,6 +55,10 @@ struct device_domain {
 };
 
 void nbody_ranks_free(struct nbody *nb);
+
+/* Cancel the *n receives of a failed exchange without waiting, and set *n to 0: nothing is written
+ * to their buffers afterwards. */
+void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n);
 
 /* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their
  * rows; the caller frees the array. NULL: out of memory. */
