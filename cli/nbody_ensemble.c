@@ -206,7 +206,7 @@ static int run_to_visit(struct ensemble *e)
     if ((status = ensemble_view_visit(e)) != CLI_DONE)
         return status;
     const size_t now = nbody_ensemble_steps(e->engine);
-    const bool saves = job->checkpoint && !job->interrupted && !job->shortened &&
+    const bool saves = job->checkpoint && !job->interrupted && !*job->stopped && !job->shortened &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
     if (saves)
         write_ensemble_checkpoint(e);
