@@ -1,5 +1,5 @@
-/* test_command_faults.c - simulations whose device fails: the run continues after a checkpoint
- * that fails. The device is made to fail by tests/faults/layer.c.
+/* test_command_faults.c - simulations whose device fails: tables keep the rows so far, and the run
+ * continues after a checkpoint that fails. The device is made to fail by tests/faults/layer.c.
  *
  *   test_command_faults PATH_OF_STDCL     OPENCL_LAYERS must name the layer
  * SPDX-License-Identifier: MIT
@@ -43,6 +43,63 @@ static void needs_layer(int calls)
 {
     if (calls == 0)
         skip();
+}
+
+/* Fail the launch after three quarters of all. The table must be the first rows of the whole one,
+ * and the file of the final state must not be written. */
+static void check_cut_table(const char *arguments, const char *state)
+{
+    size_t whole_size, size;
+    char fault[64];
+    const char *newline;
+    unlink(in_folder("log"));
+    assert_int_equal(run_with_fault("", arguments), 0);
+    const int launches = calls_in_log("clEnqueueNDRangeKernel");
+    needs_layer(launches);
+    char *whole = bytes_of(in_folder("table.csv"), &whole_size);
+    unlink(in_folder("table.csv"));
+    unlink(in_folder(state));
+    snprintf(fault, sizeof fault, "clEnqueueNDRangeKernel %d %d refused", 3 * launches / 4,
+             CL_OUT_OF_RESOURCES);
+    assert_int_equal(run_with_fault(fault, arguments), 1);
+    char *rows = bytes_of(in_folder("table.csv"), &size);
+    if (!rows || !(newline = strchr(rows, '\n')) || !newline[1])
+        fail_msg("stdcl %s: no table with rows after a failure", arguments);
+    if (size >= whole_size || memcmp(rows, whole, size) != 0 || rows[size - 1] != '\n')
+        fail_msg("stdcl %s: not the first rows:\n%s", arguments, rows);
+    assert_false(file_is_there(state));
+    free(whole);
+    free(rows);
+}
+
+static void command_keeps_table_after_failure(void **unused)
+{
+    (void)unused;
+    check_cut_table("nbody -n 64 --device 0 --integrator leapfrog --steps 8 --batch 1 -q "
+                    "--csv table.csv -o end.tab",
+                    "end.tab");
+    check_cut_table("nbody -n 64 --device 0 --integrator leapfrog --steps 8 --batch 1 -q "
+                    "--structure table.csv -o end.tab",
+                    "end.tab");
+    check_cut_table("nbody --ic solar --ensemble 3 --device 0 --dt 1 --steps 200 -q "
+                    "--csv table.csv -o end.tab",
+                    "end.tab");
+    check_cut_table("life --device 0 --engine packed --size 64 -n 300 -q --csv table.csv -o "
+                    "end.rle",
+                    "end.rle");
+}
+
+/* A failure before the first step leaves an older table. */
+static void command_keeps_older_table_before_first_step(void **unused)
+{
+    (void)unused;
+    needs_layer(calls_in_log("clEnqueueNDRangeKernel"));
+    put_text(in_folder("table.csv"), "older\n");
+    assert_int_equal(run_with_fault("clEnqueueNDRangeKernel 1 -5 refused",
+                                    "nbody -n 64 --device 0 --integrator leapfrog --steps 8 -q "
+                                    "--csv table.csv"),
+                     1);
+    holds_text(in_folder("table.csv"), "older\n");
 }
 
 /* ---- Checkpoints. ---------------------------------------------------------------------------- */
@@ -105,6 +162,8 @@ static void command_continues_after_checkpoint_without_writer(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(command_keeps_table_after_failure),
+        cmocka_unit_test(command_keeps_older_table_before_first_step),
         cmocka_unit_test(command_writes_last_checkpoint_once),
         cmocka_unit_test(command_continues_after_checkpoint_without_writer),
     };
