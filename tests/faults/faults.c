@@ -163,14 +163,23 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     return bad;
 }
 
-/* Standard error must have one line if the program failed, and at most one otherwise. A compiler's
- * messages may follow, and PoCL's compiler may print before. */
+/* Return the text after the first line if that reports a checkpoint and another line follows: the
+ * run continues, and the failure of the device may then end it. */
+static const char *after_checkpoint(const char *text)
+{
+    const char *newline = text ? strchr(text, '\n') : NULL,
+               *said = text ? strstr(text, ": checkpoint not written: ") : NULL;
+    return said && newline && said < newline && newline[1] ? newline + 1 : text;
+}
+
+/* Standard error must have one line if the program failed, and at most one otherwise, besides that
+ * of a checkpoint. A compiler's messages may follow, and PoCL's compiler may print before. */
 static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
 {
     static const char compiler[] = "1 error generated.\n";
     char *all = file_bytes(in_run_folder("stderr"), NULL);
-    const char *text =
-        all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all;
+    const char *text = after_checkpoint(
+        all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all);
     const char *end = text ? strchr(text, '\n') : NULL;
     const bool builds = strstr(c->fault, "Build") != NULL;
     const size_t first = end ? (size_t)(end - text) : 0;
