@@ -1,4 +1,4 @@
-/* test_command_faults.c - simulations whose device fails: tables keep the rows so far, and the run
+/* test_command_faults.c - simulations on a failing device: tables keep the rows so far, and the run
  * continues after a checkpoint that fails. The device is made to fail by tests/faults/layer.c.
  *
  *   test_command_faults PATH_OF_STDCL     OPENCL_LAYERS must name the layer

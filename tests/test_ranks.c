@@ -1030,7 +1030,8 @@ static size_t receives_in_flight(stdcl_world *w)
     return n;
 }
 
-/* An exchange fails after its receives were posted: of domains of the tree, or of all positions. */
+/* An exchange between domains of the tree, or of all positions, fails after its receives were
+ * posted. */
 static int nbody_exchange_fails(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
