@@ -440,6 +440,21 @@ static int open_life_view(struct life_job *job)
     return cli_first_failure(status, life_job_report(job));
 }
 
+/* If a device is lost, the table and films end there. */
+static int run_and_write_cells(struct life_job *job)
+{
+    int status = job->watch ? life_job_watch(job) : life_job_run(job);
+    if (status == CLI_DONE) {
+        life_edge_end(job);
+        status = life_view_end(job);
+    }
+    if (status == CLI_DONE)
+        status = life_output_finish(job);
+    if (status != CLI_DONE)
+        life_output_cut_short(job);
+    return status;
+}
+
 /* Checks come before computing, the cheapest first. */
 int life_job_work(struct life_job *job)
 {
@@ -477,12 +492,7 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_edge_open(job)) != CLI_DONE)
         return status;
-    if ((status = job->watch ? life_job_watch(job) : life_job_run(job)) != CLI_DONE)
-        return status;
-    life_edge_end(job);
-    if ((status = life_view_end(job)) != CLI_DONE)
-        return status;
-    if ((status = life_output_finish(job)) != CLI_DONE)
+    if ((status = run_and_write_cells(job)) != CLI_DONE)
         return status;
     if ((status = life_job_report(job)) != CLI_DONE)
         return status;

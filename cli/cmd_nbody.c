@@ -81,6 +81,19 @@ static int write_final_output(struct nbody_job *job)
     return status;
 }
 
+/* If a device is lost, tables and films end there. */
+static int run_and_write_bodies(struct nbody_job *job)
+{
+    int status = nbody_job_run(job);
+    if (status == CLI_DONE)
+        status = nbody_view_end(job);
+    if (status == CLI_DONE)
+        status = write_final_output(job);
+    if (status != CLI_DONE)
+        nbody_output_cut_short(job);
+    return status;
+}
+
 /* Run the force check, unless the run was interrupted. */
 static int run_force_check(struct nbody_job *job)
 {
@@ -156,9 +169,7 @@ static run_step *const simulation[] = {
     catch_signals,
     nbody_output_open,
     open_nbody_view,
-    nbody_job_run,
-    nbody_view_end,
-    write_final_output,
+    run_and_write_bodies,
     run_force_check,
     nbody_steps_check,
     nbody_job_report,

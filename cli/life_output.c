@@ -348,6 +348,12 @@ int life_output_finish(struct life_job *job)
     return status;
 }
 
+void life_output_cut_short(struct life_job *job)
+{
+    if (life_job_generation(job) != job->started)
+        cli_outputs_cut_short(&job->outputs, &job->table);
+}
+
 void life_output_discard(struct life_job *job)
 {
     csv_discard(&job->table);

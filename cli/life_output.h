@@ -12,7 +12,8 @@
 /* Functions that return int return an exit status, after printing a message. */
 
 /* life_output.c. plan: classify and check the names; open: open the table; row, frame: add a row
- * or a frame; finish: write the final outputs; discard: drop incomplete ones. For
+ * or a frame; finish: write the final outputs; cut_short: after a failure in the run, complete the
+ * table and films, unless no generation was made; discard: drop incomplete ones. For
  * --every-minutes: has_cells: True if -o names a pattern; is_due: True if it is time; keep:
  * write the patterns. */
 int life_output_plan(struct life_job *job);
@@ -23,6 +24,7 @@ int life_output_finish(struct life_job *job);
 bool life_output_has_cells(const struct life_job *job);
 bool life_output_is_due(const struct life_job *job);
 int life_output_keep(struct life_job *job);
+void life_output_cut_short(struct life_job *job);
 void life_output_discard(struct life_job *job);
 
 /* life_report.c */

@@ -583,10 +583,13 @@ static int run_plane(struct plane *p)
         return status;
     if ((status = open_plane_view(p)) != CLI_DONE)
         return status;
-    if ((status = job->watch ? life_job_watch(job) : step_plane(p)) != CLI_DONE)
+    status = job->watch ? life_job_watch(job) : step_plane(p);
+    if (status == CLI_DONE)
+        status = life_view_end(job);
+    if (status != CLI_DONE) {
+        life_output_cut_short(job);
         return status;
-    if ((status = life_view_end(job)) != CLI_DONE)
-        return status;
+    }
     write_plane_outputs(p);
     if ((status = report_plane(p)) != CLI_DONE)
         return status;

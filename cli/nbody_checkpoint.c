@@ -561,7 +561,8 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     if (by_clock &&
         world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
-    if (!job->shortened && (late || nbody_checkpoint_next(job, before) == step))
+    const bool ends = step == job->total || *job->stopped; /* nbody_checkpoint_end follows */
+    if (!job->shortened && !ends && (late || nbody_checkpoint_next(job, before) == step))
         nbody_checkpoint_write(job);
     return CLI_DONE;
 }

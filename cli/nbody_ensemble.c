@@ -183,6 +183,7 @@ static int step_to_visit(struct ensemble *e, size_t end)
     const int called = nbody_ensemble_step(e->engine, end - nbody_ensemble_steps(e->engine));
     e->took = seconds_now() - start;
     job->seconds += e->took;
+    job->advanced |= called == 0;
     if (called < 0 && clerrno != ECANCELED)
         return cli_failed_call(NULL);
     const bool early = nbody_ensemble_steps(e->engine) < job->total;
@@ -206,7 +207,7 @@ static int run_to_visit(struct ensemble *e)
     if ((status = ensemble_view_visit(e)) != CLI_DONE)
         return status;
     const size_t now = nbody_ensemble_steps(e->engine);
-    const bool saves = job->checkpoint && !job->interrupted && !job->shortened &&
+    const bool saves = job->checkpoint && !job->interrupted && !*job->stopped && !job->shortened &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
     if (saves)
         write_ensemble_checkpoint(e);
@@ -284,11 +285,14 @@ static int run_systems(struct ensemble *e)
         return status;
     if ((status = open_ensemble_view(e)) != CLI_DONE)
         return status;
-    if ((status = step_systems(e)) != CLI_DONE)
-        return status;
-    if ((status = ensemble_output_visit(e, true)) != CLI_DONE)
-        return status;
-    return ensemble_view_end(e);
+    status = step_systems(e);
+    if (status == CLI_DONE)
+        status = ensemble_output_visit(e, true);
+    if (status == CLI_DONE)
+        status = ensemble_view_end(e);
+    if (status != CLI_DONE)
+        ensemble_output_cut_short(e);
+    return status;
 }
 
 static int run_and_report(struct ensemble *e)

@@ -86,6 +86,7 @@ int ensemble_output_open(struct ensemble *e);
 size_t ensemble_output_next(const struct ensemble *e, size_t step);
 int ensemble_output_visit(struct ensemble *e, bool end);
 void ensemble_output_finish(struct ensemble *e);
+void ensemble_output_cut_short(struct ensemble *e); /* as nbody_output_cut_short */
 void ensemble_output_discard(struct ensemble *e);
 
 /* nbody_ensemble_kept.c. The state of the outputs in a checkpoint, of `bytes` bytes. restore: write

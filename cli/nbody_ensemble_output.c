@@ -315,6 +315,15 @@ void ensemble_output_finish(struct ensemble *e)
     cli_outputs_keep_status(&job->outputs, NULL, failed ? cli_failed_call(NULL) : CLI_DONE);
 }
 
+void ensemble_output_cut_short(struct ensemble *e)
+{
+    if (!e->job->advanced)
+        return;
+    cli_outputs_cut_short(&e->job->outputs, &e->energies.csv);
+    if (e->job->diag > 0 && csv_close(&e->orbits.csv) < 0)
+        (void)cli_failed_call(NULL);
+}
+
 void ensemble_output_discard(struct ensemble *e)
 {
     csv_discard(&e->energies.csv);

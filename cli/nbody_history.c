@@ -452,6 +452,16 @@ void nbody_history_finish(struct nbody_job *job, bool at_start)
     end_file(job, &job->elements, at_start, nbody_orbits_write);
 }
 
+void nbody_history_cut_short(struct nbody_job *job)
+{
+    if (job->structure && job->history.n)
+        (void)write_structure(job);
+    if (job->event_file)
+        (void)nbody_events_write(job);
+    if (job->elements && job->orbits.n)
+        (void)nbody_orbits_write(job);
+}
+
 void nbody_history_report(const struct nbody_job *job, FILE *fp)
 {
     const char *const files[] = {job->structure, job->elements, job->event_file};

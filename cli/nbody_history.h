@@ -41,6 +41,9 @@ int nbody_structure_find(
     struct nbody_structure *s); /* for the bodies fetched last; -1 with clerrno */
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 void nbody_history_finish(struct nbody_job *job, bool at_start);
+
+/* After a failure in the run: write the tables with the rows so far. Not collective. */
+void nbody_history_cut_short(struct nbody_job *job);
 void nbody_history_report(const struct nbody_job *job, FILE *fp);
 void nbody_history_free(struct nbody_job *job);
 

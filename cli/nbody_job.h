@@ -103,6 +103,7 @@ struct nbody_job {
     double last_dt; /* last step, shortened for --until; else dt */
     bool shortened; /* the engine has that shorter step: no checkpoint may hold its state */
     size_t total;   /* steps to do */
+    bool advanced;  /* this run has made a step */
     CLCONTEXT *context;
     nbody *engine;
     struct {

@@ -74,7 +74,11 @@ static int take_fields(struct nbody_job *job, struct differences *d)
     const char *said = job->bodies.note[NOTE_external];
     char *given = nbody_fields_text(&job->fields);
     int status = CLI_DONE;
-    if (said && !job->external.n)
+    if (said && !job->external.n && world_size(cli_world) > 1)
+        status = cli_failed("%s: its metadata have the forces %s, but external fields need one "
+                            "rank; give --external none to drop them",
+                            job->input, said);
+    else if (said && !job->external.n)
         status = nbody_fields_take(job, said);
     else if (said && strcmp(said, given) != 0)
         add_difference(d, "external", said);

@@ -315,6 +315,14 @@ int nbody_output_finish(struct nbody_job *job)
     return CLI_DONE;
 }
 
+void nbody_output_cut_short(struct nbody_job *job)
+{
+    if (!job->advanced)
+        return;
+    cli_outputs_cut_short(&job->outputs, &job->table);
+    nbody_history_cut_short(job);
+}
+
 void nbody_output_discard(struct nbody_job *job)
 {
     csv_discard(&job->table);

@@ -30,7 +30,10 @@ bool nbody_output_lacks_row(
     const struct nbody_job *job);               /* true if a table has no row of the current time */
 int nbody_output_frame(struct nbody_job *job);  /* draw the current bodies */
 int nbody_output_finish(struct nbody_job *job); /* write the final outputs */
-void nbody_output_discard(struct nbody_job *job);          /* discard incomplete outputs */
+void nbody_output_discard(struct nbody_job *job); /* discard incomplete outputs */
+/* After a failure in the run: complete tables and films with the rows and frames so far, unless
+ * this run has made no step: then older files stay. Not collective. */
+void nbody_output_cut_short(struct nbody_job *job);
 size_t nbody_output_interval(const struct nbody_job *job); /* steps between rows of tables */
 
 int nbody_output_again(struct nbody_job *job,

@@ -194,6 +194,7 @@ static int step_engine(struct nbody_job *job, size_t step, size_t batch)
     job->doing.limited = false;
     clprofile_end(job->context);
     job->seconds += seconds_now() - job->doing.began;
+    job->advanced |= called == 0;
     if (called < 0 && clerrno == ECANCELED && job->time_limit > 0)
         return CLI_DONE; /* nbody_stop_visit follows */
     if (called < 0 && clerrno == EDOM && nbody_job_chooses_steps(job))

@@ -269,6 +269,18 @@ int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film)
                : CLI_DONE;
 }
 
+void cli_outputs_cut_short(const struct cli_outputs *outputs, struct csv *table)
+{
+    if (csv_close(table) < 0)
+        (void)cli_failed_call(NULL);
+    if (outputs->frames_done == outputs->frames_before)
+        return;
+    cli_outputs_remove_stale(outputs);
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->item[i].kind == CLI_OUTPUT_FILM && !outputs->item[i].left_out)
+            (void)cli_outputs_join(outputs, &outputs->item[i]);
+}
+
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
 {
     if (failed && !cli_write_abandoned())

@@ -10,6 +10,8 @@
 
 #include "options.h"
 
+#include "formats/csv.h"
+
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
@@ -115,6 +117,10 @@ void cli_outputs_remove_stale(const struct cli_outputs *outputs);
 
 /* Join the frames to a film, or close a piped film. */
 int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film);
+
+/* After a failure in the run: complete the films and the table of `outputs` with the frames and
+ * rows so far. Outputs of the final state are not written. Not collective. */
+void cli_outputs_cut_short(const struct cli_outputs *outputs, struct csv *table);
 
 /* List the written files, one per line. */
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp);

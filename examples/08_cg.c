@@ -58,5 +58,6 @@ int main(void)
     }
     if (clmsync(cp, 0, u, CL_MEM_HOST) || failed) /* in this order: clmsync knows the first cause */
         errx(1, "%s", clerror());
+    arrays_free(dots);
     return check(u);
 }

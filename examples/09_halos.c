@@ -45,6 +45,8 @@ static int check(CLCONTEXT *cp, float *x, cl_uint parts)
         for (cl_uint i = 0; i < PART; i++)
             differ += x[HALO + i] != ring[0][d * PART + i];
     }
+    free(ring[0]);
+    free(ring[1]);
     printf("%d steps: %d of %u cells differ from the host's\n", STEPS, differ, n);
     return differ != 0;
 }

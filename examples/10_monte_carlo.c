@@ -36,5 +36,6 @@ int main(void)
     if (!program || clexecb(cp, 0, clrange1(N / 4), pay, gain) ||
         arrays_variance(a, gain, N, &price, &variance))
         errx(1, "%s", clerror());
+    arrays_free(a);
     return check(price, sqrt(variance / N));
 }

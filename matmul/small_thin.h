@@ -108,7 +108,7 @@ static void NAME(dots)(const struct small_product *p, const struct small_area *a
             const bool whole = end - i >= DOT_ROWS;
             t.a = (const T *)p->a + i * p->a_row + k0;
             t.c = (T *)p->c + i * p->c_row;
-            (whole ? all : one)[p->n - 1](&t);
+            (whole ? all[p->n - 1] : one[p->n - 1])(&t);
             i += whole ? DOT_ROWS : 1;
         }
     }

@@ -727,9 +727,9 @@ static void plain_c_matches_scalar_reference(void **unused)
         struct life_family family;
         works(life_family_parse(rule, &family));
         for (size_t k = 0; k < n; k++)
-            cells[0][k] = height > 10 && k / width % 16 < 8 /* also dead rows */
-                              ? 0
-                              : (unsigned char)(life_mix(k + i) % family.states);
+            cells[0][k] = (unsigned char)(height > 10 && k / width % 16 < 8 /* also dead rows */
+                                              ? 0
+                                              : life_mix(k + i) % family.states);
         life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
                                                       .rule = rule,
                                                       .width = width,

@@ -247,7 +247,6 @@ static void generations_rejects_bad_states(void **unused)
     fails_null(ENOTSUP,
                life_create(&(struct life_options){
                    .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = "345/02/4"}));
-    fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "345/2/4"}));
 }
 
 /* ---- Files. ---------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
+#include "nbody/domain/ranks.h"
 #include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
@@ -1030,6 +1031,76 @@ static void ranks_nbody_errors_end_all(void **state)
     free(c);
 }
 
+static int fail_launch(struct nbody *nb, struct nbody_device *p)
+{
+    (void)nb;
+    (void)p;
+    return clerror_set(EIO, "a launch fails");
+}
+
+/* Gather a counter of each domain, with a launch meanwhile that fails. */
+static int gather_and_fail(nbody *nb)
+{
+    const struct domains *s = nb->domain.tree;
+    for (cl_uint k = 0; k < s->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, &s->counts[k * s->counts_each], sizeof *s->counts);
+    return nbody_domain_exchange(nb, fail_launch);
+}
+
+/* Receives from other ranks in flight, or complete and not yet waited for. */
+static size_t receives_in_flight(stdcl_world *w)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&w->lock);
+    for (const struct world_request *m = w->in_flight; m; m = m->next)
+        n += !m->sends && !m->low_priority;
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+/* An exchange between domains of the tree, or of all positions, fails after its receives were
+ * posted. */
+static int nbody_exchange_fails(struct rank_run *r)
+{
+    const struct nbody_case *c = r->arg;
+    CLCONTEXT *cp = open_rank_devices();
+    const size_t before = receives_in_flight(r->world);
+    const struct nbody_options options = make_case_nbody(c, cp, r->world);
+    nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
+                             (const double(*)[3])c->vel);
+    size_t most = 0;
+    int status = nb ? nbody_step(nb, 1) : -1;
+    for (int turn = 0; turn < 40 && status == 0; turn++) { /* more than an array has room for */
+        if (nb->domain.tree && gather_and_fail(nb) == 0)
+            status = WRONG("a failed launch is not reported");
+        if (!nb->domain.tree)
+            status = nbody_ranks_receive(nb);
+        const size_t now = receives_in_flight(r->world);
+        most = now > most ? now : most;
+    }
+    const size_t allowed = nb && nb->domain.tree ? before : before + 3 * (size_t)r->size;
+    nbody_free(nb);
+    clcontext_destroy(cp);
+    if (status == 0 && most > allowed)
+        return WRONG("%zu receives are in flight after failed exchanges", most);
+    if (status == 0 && receives_in_flight(r->world) > before)
+        return WRONG("receives are in flight after nbody_free");
+    return status;
+}
+
+static void ranks_nbody_failed_exchange_leaves_no_receive(void **state)
+{
+    (void)state;
+    struct nbody_case *c = calloc(1, sizeof *c);
+    c->n = ON_A_CURVE;
+    works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
+    for (int tree = 0; tree < 2; tree++) {
+        c->method = tree ? NBODY_TREE : NBODY_DIRECT;
+        ranks_work(2, nbody_exchange_fails, (struct ranks_how){.arg = c});
+    }
+    free(c);
+}
+
 /* ---- Products of matrices. ------------------------------------------------------------------- */
 
 struct matmul_case {
@@ -1452,6 +1523,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_nbody_refuses_wrong_slices),
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),
+        cmocka_unit_test(ranks_nbody_failed_exchange_leaves_no_receive),
         cmocka_unit_test(ranks_matmul_products_are_right),
         cmocka_unit_test(ranks_matmul_takes_far_rows),
         cmocka_unit_test(ranks_matmul_errors_end_all),

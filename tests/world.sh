@@ -172,6 +172,10 @@ unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
 sampled && job 2 "--stepping adaptive and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 sampled && job 2 "--external nfw:M=10,a=2 and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --external nfw:M=10,a=2 --share
+if sampled; then
+    "$stdcl" nbody $pick -n 100 --dt 0.01 --steps 1 --external point:1 -q -o field.tab || bad=1
+    job 1 "field.tab: its metadata have the forces point:1, but external fields need one rank; give --external none" 2 "$stdcl" nbody $pick -i field.tab --steps 1 --share
+fi
 for method in direct tree; do
     [ -f $method.ckpt ] || continue
     "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy || bad=1

@@ -35,8 +35,12 @@ if [ "$1" = check ]; then
     # docs/options.md is generated. Bytes 200 to 277 (octal) continue a character of UTF-8.
     # shellcheck disable=SC2016 # the shell expands no $0
     long=$(
-        git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' | xargs -0 awk '
-            length > 100 && /^ *(\/\*|\*|\/\/)/ { print FILENAME ":" FNR ": a comment of " length " columns" }'
+        git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' '*.cl' | LC_ALL=C xargs -0 awk '
+            length > 100 && /^ *(\/\*|\*|\/\/)/ {
+                gsub(/[\200-\277]/, "")
+                if (length > 100)
+                    print FILENAME ":" FNR ": a comment of " length " columns"
+            }'
         git ls-files -z '*.md' ':!docs/options.md' | LC_ALL=C xargs -0 awk '
             FNR == 1 { fenced = 0 }
             /^ *```/ { fenced = !fenced }

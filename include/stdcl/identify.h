@@ -72,11 +72,11 @@ struct life_identity {
      * of two states or of Generations without B0; else NULL. Owned. */
     const char *code;
     /* The separate objects of a settled pattern under these rules, the most common first: code,
-     * period, displacement and count; other members are 0. As Catagolue's, the code of an object more than
-     * 40 cells across is ov_p30 with its period, ov_q96 if it is a spaceship, or ov_s100 with the
-     * cells of a still life. Growth: the objects emitted in a period, if they are all by which the
-     * pattern grows. Owned; 0 objects if they cannot be separated, or if this takes long compared
-     * with the search. */
+     * period, displacement and count; other members are 0. As Catagolue's, the code of an object
+     * more than 40 cells across is ov_p30 with its period, ov_q96 if it is a spaceship, or ov_s100
+     * with the cells of a still life. Growth: the objects emitted in a period, if they are all by
+     * which the pattern grows. Owned; 0 objects if they cannot be separated, or if this takes long
+     * compared with the search. */
     size_t objects;
     struct life_object *object;
 };

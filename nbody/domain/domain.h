@@ -20,6 +20,7 @@
 #include "nbody/force/force.h"
 #include "nbody/reference/nbody_ref_tree.h"
 #include "stdcl/nbody.h"
+#include "stdcl/world.h"
 
 struct nbody_device;
 
@@ -39,8 +40,7 @@ struct device_domain {
     cl_uint nkeys;       /* keys of the domain, including NO_KEY padding */
     cl_uint nkeys_lower; /* keys from lower-numbered devices; they precede the local keys */
     cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
-    void
-        *received; /* bodies of other devices in the domain, by slot; then their sums (domain.cl) */
+    void *received; /* by slot, bodies of other devices in the domain; then their sums */
     size_t received_room;
     cl_event ev_box;    /* download of the bodies' bounding boxes; NULL: none */
     cl_event ev_upload; /* last upload on the side queue */
@@ -48,6 +48,10 @@ struct device_domain {
 };
 
 void nbody_ranks_free(struct nbody *nb);
+
+/* Cancel the *n receives of a failed exchange without waiting, and set *n to 0: nothing is written
+ * to their buffers afterwards. */
+void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n);
 
 /* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their
  * rows; the caller frees the array. NULL: out of memory. */

@@ -216,10 +216,13 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
     return transfer_upload(nb, c);
 }
 
-/* Enqueue the downloads and post the receives. */
+/* Enqueue the downloads and post the receives. First wait for the sends of a failed exchange: long
+ * ones cannot be cancelled. */
 static int exchange_begin(struct nbody *nb, bool beside)
 {
     struct domains *s = nb->domain.tree;
+    if (s->nsend > 0 && domain_wait_requests(nb) != 0)
+        return -1;
     for (struct transfer *c = s->list; c < s->list + s->nlist; c++)
         if (transfer_start(nb, c, beside) != 0)
             return -1;
@@ -227,12 +230,12 @@ static int exchange_begin(struct nbody *nb, bool beside)
 }
 
 /* Each transfer is forwarded as soon as its download ends. The function waits for these copies
- * only: collecting all finished events takes time, which a sum cannot spare here. */
-static int exchange_end(struct nbody *nb)
+ * only: collecting all finished events takes time, which a sum cannot spare here. status: of the
+ * exchange so far; if it failed, or fails here, cancel its receives. */
+static int exchange_end(struct nbody *nb, int status)
 {
     struct domains *s = nb->domain.tree;
     struct transfer *const end = s->list + s->nlist;
-    int status = 0;
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         status = transfer_forward(nb, c);
     if (status == 0)
@@ -240,17 +243,17 @@ static int exchange_end(struct nbody *nb)
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         if (!s->owner[c->from].device)
             status = transfer_upload(nb, c);
+    nbody_ranks_cancel(nb->world, s->receive_request, &s->nreceive);
     nbody_domain_clear_list(s);
     return status;
 }
 
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
 {
-    if (exchange_begin(nb, meanwhile != NULL) != 0)
-        return -1;
-    if (meanwhile && nbody_device_threads_all(nb, meanwhile) != 0)
-        return -1;
-    return exchange_end(nb);
+    int status = exchange_begin(nb, meanwhile != NULL);
+    if (status == 0 && meanwhile)
+        status = nbody_device_threads_all(nb, meanwhile);
+    return exchange_end(nb, status);
 }
 
 int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes)
@@ -293,16 +296,11 @@ static void domain_record_walk_time(struct domains *s, const struct nbody_device
     s->walks_began = 0;
 }
 
-/* Finished events are collected while the devices walk, so that no device idles later for that. */
-int nbody_domain_exchange_return(struct nbody *nb)
+/* Wait until all walks have ended, and record the time of the first. */
+static int domain_wait_walks(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     struct nbody_device *const first = domain_timed_device(nb);
-    EACH_TREE(nb, p)
-    if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
-        return -1;
-    if (exchange_begin(nb, false) != 0)
-        return -1;
     EACH_TREE(nb, p)
     if (nbody_domain_download(nb, p, s->counts, 0, false, &p->domain.ev_walks) != 0 ||
         clflush(nb->ctx, p->dev, 0) != 0)
@@ -316,5 +314,17 @@ int nbody_domain_exchange_return(struct nbody *nb)
             return -1;
         nbody_device_mark_idle(nb, p);
     }
-    return exchange_end(nb);
+    return 0;
+}
+
+/* Finished events are collected while the devices walk, so that no device idles later for that. */
+int nbody_domain_exchange_return(struct nbody *nb)
+{
+    EACH_TREE(nb, p)
+    if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
+        return -1;
+    int status = exchange_begin(nb, false);
+    if (status == 0)
+        status = domain_wait_walks(nb);
+    return exchange_end(nb, status);
 }

@@ -217,6 +217,12 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
     return status;
 }
 
+void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n)
+{
+    for (; *n > 0; (*n)--) /* after a failed request, here NULL, world_wait cancels the next one */
+        world_wait(world, (world_request *[]){NULL, request[*n - 1]}, 2);
+}
+
 void nbody_ranks_free(struct nbody *nb)
 {
     struct ranks *r = nb->domain.ranks;
@@ -224,6 +230,7 @@ void nbody_ranks_free(struct nbody *nb)
         return;
     if (r->send_request)
         world_wait(nb->world, r->send_request, r->nsend);
+    nbody_ranks_cancel(nb->world, r->receive_request, &r->nreceive);
     free(r->range);
     free(r->holder);
     free(r->send_request);
@@ -353,7 +360,8 @@ int nbody_ranks_receive(struct nbody *nb)
     if (!r)
         return 0;
     const size_t sent = r->nsend;
-    r->nsend = r->nreceive = 0;
+    r->nsend = 0;
+    nbody_ranks_cancel(nb->world, r->receive_request, &r->nreceive); /* of a failed exchange */
     if (world_wait(nb->world, r->send_request, sent) != 0 ||
         ranks_exchange_round(nb, false, false) != 0)
         return -1;
@@ -371,12 +379,14 @@ int nbody_ranks_finish(struct nbody *nb)
     struct ranks *r = nb->domain.ranks;
     if (!r)
         return 0;
-    const size_t come = r->nreceive, nreceive_row = r->nreceive_row;
+    world_request **const second = r->receive_request + r->nreceive_row;
+    size_t left = r->nreceive - r->nreceive_row;
     r->nreceive = 0;
-    if (world_wait(nb->world, r->receive_request, nreceive_row) != 0 ||
-        ranks_exchange_round(nb, true, true) != 0)
-        return -1;
-    return world_wait(nb->world, r->receive_request + nreceive_row, come - nreceive_row);
+    if (world_wait(nb->world, r->receive_request, r->nreceive_row) == 0 &&
+        ranks_exchange_round(nb, true, true) == 0)
+        return world_wait(nb->world, second, left);
+    nbody_ranks_cancel(nb->world, second, &left);
+    return -1;
 }
 
 size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device *other)

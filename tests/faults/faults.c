@@ -123,6 +123,21 @@ static bool is_shorter_index(const struct program *p, const struct result *good,
     return whole;
 }
 
+/* True for the table of a simulation that holds its first rows: it ends where the run failed. */
+static bool is_shorter_table(const struct program *p, const struct result *good, int i)
+{
+    const char *suffix = strrchr(p->outputs[i], '.');
+    size_t size = 0;
+    if (!suffix || strcmp(suffix, ".csv") != 0 ||
+        (!strstr(p->line, "stdcl nbody") && !strstr(p->line, "stdcl life -")))
+        return false;
+    char *bytes = file_bytes(in_run_folder(p->outputs[i]), &size);
+    const bool begins = bytes && size > 0 && size < good->size[i] && bytes[size - 1] == '\n' &&
+                        memcmp(bytes, good->file[i], size) == 0;
+    free(bytes);
+    return begins;
+}
+
 /* True if the folder of an output exists without the output. */
 static bool lacks_output(const char *output)
 {
@@ -140,7 +155,7 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     bool bad = leaves_others(p, NULL, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
         bad = access(in_run_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
-              !is_shorter_index(p, good, i);
+              !is_shorter_index(p, good, i) && !is_shorter_table(p, good, i);
         bad |= lacks_output(p->outputs[i]);
         if (bad)
             snprintf(why, size, "leaves half of %s", p->outputs[i]);
@@ -148,14 +163,23 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     return bad;
 }
 
-/* Standard error must have one line if the program failed, and at most one otherwise. A compiler's
- * messages may follow, and PoCL's compiler may print before. */
+/* Return the text after the first line if that reports a checkpoint and another line follows: the
+ * run continues, and the failure of the device may then end it. */
+static const char *after_checkpoint(const char *text)
+{
+    const char *newline = text ? strchr(text, '\n') : NULL,
+               *said = text ? strstr(text, ": checkpoint not written: ") : NULL;
+    return said && newline && said < newline && newline[1] ? newline + 1 : text;
+}
+
+/* Standard error must have one line if the program failed, and at most one otherwise, besides that
+ * of a checkpoint. A compiler's messages may follow, and PoCL's compiler may print before. */
 static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
 {
     static const char compiler[] = "1 error generated.\n";
     char *all = file_bytes(in_run_folder("stderr"), NULL);
-    const char *text =
-        all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all;
+    const char *text = after_checkpoint(
+        all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all);
     const char *end = text ? strchr(text, '\n') : NULL;
     const bool builds = strstr(c->fault, "Build") != NULL;
     const size_t first = end ? (size_t)(end - text) : 0;

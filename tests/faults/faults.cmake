@@ -61,6 +61,15 @@ elseif(STDCL_SANITIZE MATCHES address AND TARGET stdcl_command)
   stdcl_label(deep test_faults_leaks)
 endif()
 
+# Simulations with a failing device.
+if(TARGET fault_layer AND TARGET stdcl_nbody AND TARGET stdcl_life AND TARGET stdcl_command)
+  stdcl_test(test_command_faults test_command_faults.c ARGS $<TARGET_FILE:stdcl_command>
+    ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)
+  add_dependencies(test_command_faults stdcl_command fault_layer)
+elseif(NOT OPENCL_LAYER_H)
+  stdcl_absent(test_command_faults "the OpenCL headers have no CL/cl_layer.h")
+endif()
+
 # Products with a failing command.
 if(TARGET fault_layer AND TARGET stdcl_matmul AND TARGET stdcl_command)
   stdcl_test(test_matmul_faults test_matmul_faults.c LIBS unoptimised stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
