@@ -59,8 +59,8 @@ static void predict_nbody(const struct cluster *c, struct cluster_time *t)
 
 /* ---- The tree. ------------------------------------------------------------------------------- */
 
-/* An allowance: measured were 100 on one GPU, 130 to 135 on two, imports included
- * (bench/studies/nvidia-h200-several.json, memory_divided). */
+/* An allowance: measured were 100 on one GPU, 128 to 133 on two, imports included
+ * (bench/studies/nvidia-h200-several.json, one_export). */
 double cluster_tree_bytes(double gpus)
 {
     return gpus > 1 ? 125 * 1.15 : 125;
