@@ -66,9 +66,10 @@ int nbody_domain_open(struct nbody *nb)
     size_t n;
     struct holder *holder = nbody_ranks_holders(nb, &n);
     struct nbody_device *p = nb->device;
-    if (!holder || n < 2)
-        return free(holder),
-               n < 2 ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    if (!holder)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    if (n < 2)
+        return free(holder), 0;
     struct domains *s = nb->domain.tree = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
     if (s) {

@@ -49,8 +49,8 @@ struct device_domain {
 
 void nbody_ranks_free(struct nbody *nb);
 
-/* Cancel the *n receives of a failed exchange without waiting, and set *n to 0: nothing is written
- * to their buffers afterwards. */
+/* Cancel the *n receives of a failed exchange, and set *n to 0: nothing is written to their buffers
+ * afterwards, unless the transport has failed or the sender has stopped. */
 void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n);
 
 /* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their

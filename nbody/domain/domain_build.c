@@ -8,8 +8,8 @@
  *   top tree    cells that all domains hold; moments of shared nodes
  *   (let.c)     locally essential trees and walks
  *
- * After each phase whose output other domains need, the host downloads it and exchanges it with all
- * ranks: first the counts, then the counted bytes.
+ * After each phase whose output other domains need, an exchange (exchange.c) brings it to them:
+ * first the counts, then the counted bytes.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

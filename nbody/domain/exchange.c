@@ -56,8 +56,9 @@ int nbody_domain_reserve_received(struct nbody *nb, struct nbody_device *p, size
     if (*block)
         nbody_device_drop_bytes(p, clsizeofmem(*block));
     clfree(*block);
-    p->domain.received_room = count + count / 4 + TREE_SAMPLES;
-    *block = nbody_device_alloc(nb, p, p->domain.received_room * 8 * nb->real, CL_MEM_DEVONLY);
+    const size_t room = count + count / 4 + TREE_SAMPLES;
+    *block = nbody_device_alloc(nb, p, room * 8 * nb->real, CL_MEM_DEVONLY);
+    p->domain.received_room = *block ? room : 0;
     return *block ? 0 : -1;
 }
 

@@ -2,7 +2,7 @@
  * walk opens them. let.cl has a diagram: a device walks its own cells for each group of the
  * other domains.
  *
- *   box_transfers    bounding boxes of groups, to all domains
+ *   add_boxes        transfers of the bounding boxes of groups, to all domains
  *   walk             export walks; their counts
  *   refine           flagged boxes again, by smaller boxes, until none is flagged
  *   pack             data of the exported cells and bodies; exchange

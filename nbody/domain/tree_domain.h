@@ -76,7 +76,7 @@ struct pair {
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
- * Each GPU of the rank has an image of a block of its own. Bytes move between two devices at equal
+ * Each GPU of the rank has its own image of a block. Bytes move between two devices at equal
  * offsets of a block, through the host image, and by messages between ranks. CPUs share the host
  * image of large blocks (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
  * Arrays of [domain][other] have n * n entries.
@@ -165,10 +165,11 @@ void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pai
                             cl_uint first, cl_uint count);
 void nbody_domain_clear_list(struct domains *s);
 
-/* Collective. Perform the transfers of the list. Block until the downloads have ended. `meanwhile`
- * (NULL: none) is enqueued on all devices after the downloads, which do not delay it, and is not
- * waited for. Uploads use side queues: nbody_domain_barrier or nbody_domain_wait_uploads precedes
- * commands that read the bytes. exchange_return: after the walks; records their time. */
+/* Collective. Perform the transfers of the list. Block until the downloads and the messages have
+ * ended. `meanwhile` (NULL: none) is enqueued on all devices after the downloads, which do not
+ * delay it, and is not waited for. Uploads use side queues: nbody_domain_barrier or
+ * nbody_domain_wait_uploads precedes commands that read the bytes. exchange_return: after the
+ * walks; records their time. */
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
 int nbody_domain_exchange_return(struct nbody *nb);
 
@@ -220,7 +221,7 @@ int nbody_domain_find_cube(struct nbody *nb);
 
 /* ---- device_threads.c ------------------------------------------------------------------------ */
 
-/* Start and end the launcher threads, if several devices own domains and all are GPUs. */
+/* Start and end the launcher threads, if several GPUs own domains; the caller serves CPUs. */
 int nbody_device_threads_open(struct nbody *nb);
 void nbody_device_threads_free(struct nbody *nb);
 

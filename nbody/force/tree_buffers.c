@@ -193,12 +193,14 @@ static struct workspace tree_workspace(const struct nbody *nb, const struct tree
                                         .bytes = 8,
                                         .bits = 64,
                                         .most = t->key_room};
-    const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domain.ndomains;
-    return (struct workspace){
-        .keys = tree_key_bytes(nb, t),
-        .sort = arrays_sort_workspace(t->sorter, &job),
-        .counts = tree_runs(t) * (cells > domains ? cells : domains) * sizeof(cl_uint),
-        .sums = (t->key_room + (nb->domain.tree ? SORTED_MARGIN : 0)) * 4 * nb->real};
+    /* cells of each level by runs; migrating rows for each domain by groups of 8 runs or more */
+    const size_t levels = tree_runs(t) * (t->key_words * TREE_LEVELS + 1),
+                 rows = (tree_runs(t) / 8 + 1) * nb->domain.ndomains;
+    return (struct workspace){.keys = tree_key_bytes(nb, t),
+                              .sort = arrays_sort_workspace(t->sorter, &job),
+                              .counts = (levels > rows ? levels : rows) * sizeof(cl_uint),
+                              .sums = (t->key_room + (nb->domain.tree ? SORTED_MARGIN : 0)) * 4 *
+                                      nb->real};
 }
 
 static size_t tree_workspace_bytes(const struct workspace *w)
