@@ -208,6 +208,7 @@ static int run_to_visit(struct ensemble *e)
         return status;
     const size_t now = nbody_ensemble_steps(e->engine);
     const bool saves = job->checkpoint && !job->interrupted && !*job->stopped && !job->shortened &&
+                       !nbody_checkpoint_precedes_last(job, now) &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
     if (saves)
         write_ensemble_checkpoint(e);

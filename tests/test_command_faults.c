@@ -128,6 +128,24 @@ static void command_writes_last_checkpoint_once(void **unused)
     assert_int_equal(calls_of_run(QUERY, RUN(" --every 1/16")), at_end + 2);
 }
 
+/* The last of eight steps is shortened; the last checkpoint precedes it. */
+#define SHORTENED(options)                                                                         \
+    "nbody --device 0 --dt 1/64 --until 15/128 -q --checkpoint run.ckpt " options
+
+static void command_writes_last_checkpoint_before_shortened_step(void **unused)
+{
+    static const char *const runs[][2] = {
+        {SHORTENED("-n 64 --integrator leapfrog"),
+         SHORTENED("-n 64 --integrator leapfrog --every 7/64")},
+        {SHORTENED("--ic solar --ensemble 2"), SHORTENED("--ic solar --ensemble 2 --every 7/64")}};
+    (void)unused;
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+        const int once = calls_of_run(QUERY, runs[k][0]);
+        needs_layer(once);
+        assert_int_equal(calls_of_run(QUERY, runs[k][1]), once);
+    }
+}
+
 /* Run with a failure of the last query but `before`. Return the exit status. */
 static int fail_checkpoint(int queries, int before)
 {
@@ -165,6 +183,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(command_keeps_table_after_failure),
         cmocka_unit_test(command_keeps_older_table_before_first_step),
         cmocka_unit_test(command_writes_last_checkpoint_once),
+        cmocka_unit_test(command_writes_last_checkpoint_before_shortened_step),
         cmocka_unit_test(command_continues_after_checkpoint_without_writer),
     };
     if (argc != 2)
