@@ -50,6 +50,13 @@ static int begin_progress(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* The checks before this step read the slice; afterwards only outputs do, which fetch it again. */
+static int release_slice(struct nbody_job *job)
+{
+    nbody_bodies_release(job);
+    return CLI_DONE;
+}
+
 static int start_nbody_profile(struct nbody_job *job)
 {
     return cli_profile_start(&job->common, job->context);
@@ -163,6 +170,7 @@ static run_step *const simulation[] = {
     begin_progress,
     nbody_job_plan,
     nbody_steps_begin,
+    release_slice,
     start_nbody_profile,
     explain_simulation,
     /* From here on there are results to save. */

@@ -657,7 +657,6 @@ int nbody_job_plan(struct nbody_job *job)
         return status;
     if ((status = nbody_job_engine(job, (enum nbody_kernel)job->kernel)) != CLI_DONE)
         return status;
-    nbody_bodies_release(job);
     /* the resumed engine knows the remaining steps */
     return job->resumed ? nbody_series_plan(job) : CLI_DONE;
 }

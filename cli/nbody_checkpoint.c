@@ -554,6 +554,11 @@ bool nbody_checkpoint_late(const struct nbody_job *job)
            seconds_now() - job->saver->written > 60 * job->checkpoint_minutes;
 }
 
+bool nbody_checkpoint_precedes_last(const struct nbody_job *job, size_t step)
+{
+    return job->last_dt != job->dt && step + 1 == job->total;
+}
+
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool by_clock = job->checkpoint && job->checkpoint_minutes > 0;
@@ -561,8 +566,9 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     if (by_clock &&
         world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
-    const bool ends = step == job->total || *job->stopped; /* nbody_checkpoint_end follows */
-    if (!job->shortened && !ends && (late || nbody_checkpoint_next(job, before) == step))
+    const bool ends = step == job->total || *job->stopped, /* nbody_checkpoint_end follows */
+        follows = ends || nbody_checkpoint_precedes_last(job, step);
+    if (!job->shortened && !follows && (late || nbody_checkpoint_next(job, before) == step))
         nbody_checkpoint_write(job);
     return CLI_DONE;
 }

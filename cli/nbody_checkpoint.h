@@ -111,6 +111,8 @@ char *checkpoint_device(CLCONTEXT *context, unsigned dev);
 int nbody_checkpoint_plan(struct nbody_job *job);
 size_t nbody_checkpoint_next(const struct nbody_job *job,
                              size_t step); /* step of the next checkpoint; SIZE_MAX: none */
+/* True if the next step is the last and shortened: a checkpoint of `step` is written before it. */
+bool nbody_checkpoint_precedes_last(const struct nbody_job *job, size_t step);
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before,
                            size_t step);           /* after a batch: write a checkpoint if due */
 int nbody_checkpoint_begin(struct nbody_job *job); /* allocate room for the devices' state */

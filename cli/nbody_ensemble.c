@@ -208,6 +208,7 @@ static int run_to_visit(struct ensemble *e)
         return status;
     const size_t now = nbody_ensemble_steps(e->engine);
     const bool saves = job->checkpoint && !job->interrupted && !*job->stopped && !job->shortened &&
+                       !nbody_checkpoint_precedes_last(job, now) &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
     if (saves)
         write_ensemble_checkpoint(e);
@@ -290,6 +291,8 @@ static int run_systems(struct ensemble *e)
         status = ensemble_output_visit(e, true);
     if (status == CLI_DONE)
         status = ensemble_view_end(e);
+    if (status == CLI_DONE)
+        status = ensemble_judge(e);
     if (status != CLI_DONE)
         ensemble_output_cut_short(e);
     return status;
@@ -316,8 +319,6 @@ static int run_and_report(struct ensemble *e)
     if ((status = nbody_job_plan_steps(job, STEPS)) != CLI_DONE)
         return status;
     if ((status = run_systems(e)) != CLI_DONE)
-        return status;
-    if ((status = ensemble_judge(e)) != CLI_DONE)
         return status;
     ensemble_output_finish(e);
     if ((status = ensemble_report(e)) != CLI_DONE)

@@ -164,6 +164,12 @@ for which in one many; do
     "$stdcl" nbody $pick -i $which.$hdf5 --steps 0 -q -o $which.npy || bad=1
 done
 cmp one.npy many.npy || bad=1
+# Warnings count the bodies of all slices.
+tiny="-n 700 --method tree --precision single --dt 1e-9 --steps 2"
+"$stdcl" nbody $pick $tiny -o one.npy >out 2>err || bad=1
+moved=$(sed -n 's/.* moves \([0-9]* of 700 bodies by less\) .*/\1/p' err)
+job 0 "${moved:-no warning}" 2 "$stdcl" nbody $pick $tiny --share -o many.npy
+cmp one.npy many.npy || bad=1
 "$stdcl" matmul -n 70 -m 50 -k 60 --engine cpu-blocked -q -o a.npy && "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -q -o one.npy || bad=1
 [ $mpi = openmpi ] && core="--repeat 3" || core=--out-of-core # matrices in memory, with other shares each time, and in their files
 export STDCL_TEST_REBALANCE=1
