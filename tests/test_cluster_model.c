@@ -108,8 +108,8 @@ static void cluster_model_keeps_lower_bounds(void **state)
     }
     /* 10^9 bodies fit one H200 (bench/studies/nvidia-h200-tree-large.json). */
     const struct cluster one = h200(CLUSTER_TREE, 1e9, 1, 504e6),
-                         large = h200(CLUSTER_TREE, 1e12, 1000, 504e6),
-                         enough = h200(CLUSTER_TREE, 1e12, 1040, 504e6);
+                         large = h200(CLUSTER_TREE, 1e12, 1200, 504e6),
+                         enough = h200(CLUSTER_TREE, 1e12, 1250, 504e6);
     assert_int_equal(cluster_predict(&one, &t), 0);
     assert_int_equal(cluster_predict(&large, &t), -1);
     assert_int_equal(cluster_predict(&enough, &t), 0);
