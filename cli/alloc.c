@@ -41,13 +41,25 @@ void *cli_realloc(void *old, size_t count, size_t size)
     return exit_unless_allocated(realloc(old, bytes), count, size);
 }
 
-int cli_memory_for(size_t count, size_t size, const char *what)
+static int need_memory(size_t count, const char *what, double need, double have)
 {
-    const double need = (double)count * (double)size;
-    const double have = host_memory_left();
     struct cli_text a, b;
     if (need <= have)
         return CLI_DONE;
     return cli_failed("%zu %s need %s of memory, of which %s may be used", count, what,
                       cli_text_bytes(&a, need), cli_text_bytes(&b, have));
+}
+
+int cli_memory_for(size_t count, size_t size, const char *what)
+{
+    return need_memory(count, what, (double)count * (double)size, host_memory_left());
+}
+
+int cli_memory_for_ranks(int ranks, size_t count, size_t size, const char *what)
+{
+    const int status = cli_memory_for(count, size, what);
+    const size_t all = (size_t)ranks * count;
+    return status == CLI_DONE
+               ? need_memory(all, what, (double)all * (double)size, host_memory_resident())
+               : status;
 }

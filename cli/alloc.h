@@ -20,4 +20,7 @@ _Noreturn void cli_out_of_memory(const char *what);
  * system grants more memory than it has. */
 int cli_memory_for(size_t count, size_t size, const char *what);
 
+/* The same where each of `ranks` ranks of this host allocates as much. */
+int cli_memory_for_ranks(int ranks, size_t count, size_t size, const char *what);
+
 #endif

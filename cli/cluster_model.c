@@ -60,11 +60,11 @@ static void predict_nbody(const struct cluster *c, struct cluster_time *t)
 /* ---- The tree. ------------------------------------------------------------------------------- */
 
 /* Device memory that the driver reports, measured on two GPUs with 1.6e9 bodies: 173 bytes per
- * body, of which the engine allocates 128. The driver's memory for pinned blocks of the host, 45
- * bytes, is assumed on one GPU too (bench/studies/nvidia-h200-several.json, one_export). */
+ * body, of which the engine allocates 128 and pinned blocks of the host probably take 45. One GPU
+ * of 141 GB held 1e9 bodies (bench/studies/nvidia-h200-several.json and -tree-large.json). */
 double cluster_tree_bytes(double gpus)
 {
-    return gpus > 1 ? 175 : 145;
+    return gpus > 1 ? 175 : 141;
 }
 
 /* Bytes of the cells and bodies that a domain of n bodies imports, one of `domains`. Domains are

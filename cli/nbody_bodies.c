@@ -102,7 +102,7 @@ static int generate_bodies(struct nbody_job *job)
     *b = (struct particles){.n = n};
     if (divided)
         particles_set_part(b, n, (size_t)world_rank(cli_world), (size_t)world_size(cli_world));
-    const int status = cli_memory_for(b->n, 7 * sizeof(double), "bodies");
+    const int status = cli_memory_for_ranks(cli_ranks_here(), b->n, 7 * sizeof(double), "bodies");
     if (status != CLI_DONE)
         return status;
     b->mass = malloc(b->n * sizeof *b->mass);

@@ -32,6 +32,15 @@
 
 static bool devices_shared, explains;
 
+int cli_ranks_here(void)
+{
+    int here = 0;
+    for (int rank = 0; cli_world && rank < world_size(cli_world); rank++)
+        here +=
+            strcmp(world_host(cli_world, rank), world_host(cli_world, world_rank(cli_world))) == 0;
+    return here ? here : 1;
+}
+
 bool cli_ranks_share(void)
 {
     return devices_shared;

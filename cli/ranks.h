@@ -30,6 +30,9 @@ void cli_ranks_fail(int status);
 /* True on the rank that prints the report and writes the files. */
 bool cli_ranks_first(void);
 
+/* Return the number of ranks on this rank's host. */
+int cli_ranks_here(void);
+
 /* True if several ranks may use one device (--share). */
 bool cli_ranks_share(void);
 
