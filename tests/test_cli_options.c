@@ -1,9 +1,11 @@
 /* The option parser, tables and texts of the command, without running the command. */
 /* SPDX-License-Identifier: MIT */
+#include "cli/alloc.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/text.h"
 #include "cli/usage.h"
+#include "core/host_memory.h"
 #include "core/terminal.h"
 #include "core/text_table.h"
 
@@ -726,6 +728,22 @@ static void install_hint_fits_distribution(void **state)
     assert_non_null(strstr(cli_install_hint("/proc/nonexistent"), "pacman"));
 }
 
+/* ---- Memory. --------------------------------------------------------------------------------- */
+
+/* The ranks of a host together may not need more than the host has, although each needs less. */
+static void memory_is_shared_by_ranks_of_a_host(void **unused)
+{
+    const size_t half = (size_t)(host_memory_resident() / 2);
+    (void)unused;
+    capture_begin();
+    const int one = cli_memory_for_ranks(1, half / 8, 1, "bytes"),
+              three = cli_memory_for_ranks(3, half / 8 * 6, 1, "bytes");
+    capture_end();
+    assert_int_equal(one, CLI_DONE);
+    assert_int_equal(three, CLI_FAILED);
+    assert_non_null(strstr(said, " bytes need "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -749,6 +767,7 @@ int main(void)
         cmocka_unit_test(options_guess_nearest_command),
         cmocka_unit_test(device_patterns_select_devices),
         cmocka_unit_test(install_hint_fits_distribution),
+        cmocka_unit_test(memory_is_shared_by_ranks_of_a_host),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cli_strings_free(&v.list);
