@@ -912,6 +912,24 @@ static void ltl_parting_ships_are_divided(void **unused)
     life_free(lf);
 }
 
+/* Cells 2^60 columns to the left move from region to region. */
+static void ltl_regions_move_far_left(void **unused)
+{
+    enum { SIDE = 300, GENERATIONS = 150 };
+    static unsigned char cells[2][SIDE * SIDE];
+    const long long far[2] = {0, 1LL << 60};
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        life *lf = ltl_plane(jitterbug_rule);
+        put_jitterbug(lf, -far[i], far[i], false, false);
+        works(life_step(lf, GENERATIONS));
+        works(life_get_states(lf, -far[i] - SIDE / 2, far[i] - SIDE / 2, SIDE, SIDE, cells[i]));
+        life_free(lf);
+    }
+    assert_memory_equal(cells[0], cells[1], sizeof cells[0]);
+    assert_non_null(memchr(cells[0], 1, sizeof cells[0]));
+}
+
 static int cancel_report(void *calls, double fraction)
 {
     (void)fraction;
@@ -1049,6 +1067,7 @@ int main(void)
         cmocka_unit_test(ltl_far_cells_take_little_memory),
         cmocka_unit_test(ltl_regions_join_and_part),
         cmocka_unit_test(ltl_parting_ships_are_divided),
+        cmocka_unit_test(ltl_regions_move_far_left),
         cmocka_unit_test(ltl_cancelled_regions_stay),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),
