@@ -9,6 +9,9 @@
  * groups that have not recurred; if few or none are. */
 enum { WORK_PART = 1 << 6, WORK_FEW = 1 << 10, WORK_NONE = 1 << 12 };
 
+/* Cells and tiles that are listed count as one cell that is computed. */
+enum { WORK_LISTED = 8 };
+
 /* ---- Groups that return. --------------------------------------------------------------------- */
 
 static bool cell_is_before(const struct group_cell *a, const struct group_cell *b)
@@ -51,6 +54,7 @@ void separate_return(struct separation *s, uint32_t root)
         const struct group_cell *c = own ? &now->cell[j++] : &s->now.cell[i++];
         separate_add_cell(s, next, c->x, c->y, c->member);
     }
+    s->work += next->n / WORK_LISTED;
     const struct group_cells swap = s->now;
     s->now = *next;
     *next = swap;
@@ -92,6 +96,7 @@ void separate_joined(struct separation *s)
     for (size_t i = 0; i < s->begin->n; i++)
         s->group[i].chosen = false;
     s->joined = false;
+    s->work += (s->begin->n + s->tiles) / WORK_LISTED;
 }
 
 /* Measure the groups of the present generation. */
@@ -167,6 +172,7 @@ bool separate_work_is_done(const struct separation *s)
 /* Collect the periods near each chosen group. A spaceship counts while its box is near. */
 static void collect_near(struct separation *s)
 {
+    s->work += s->tiles / WORK_LISTED;
     for (size_t k = 0; k < s->tiles; k++) {
         const struct tile *at = &s->tile[k];
         const size_t root = identify_root(s->parent, at->member);
