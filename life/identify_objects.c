@@ -38,11 +38,18 @@ struct identify_namer {
     struct map known; /* shapes: 1 if they are objects */
 };
 
+static int out_of_memory_for_objects(void)
+{
+    return clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
+}
+
 static int namer_make(struct identify_namer *s, const char *rule, size_t words, uint64_t longest)
 {
     s->words = words;
     s->longest = longest;
-    return census_rule_make(&s->rule, rule) < 0 ? -1 : census_sorter_make(&s->sorter, &s->rule);
+    if (census_rule_make(&s->rule, rule) < 0)
+        return -1;
+    return census_sorter_make(&s->sorter, &s->rule) < 0 ? out_of_memory_for_objects() : 0;
 }
 
 /* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
@@ -198,11 +205,6 @@ static int objects_order(const void *a, const void *b)
     return strcmp(p->code, q->code);
 }
 
-static int out_of_memory_for_objects(void)
-{
-    return clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
-}
-
 int identify_namer_list(struct identify_namer *s, struct life_identity *id)
 {
     const struct census_sorter *sorter = &s->sorter;
@@ -302,8 +304,10 @@ static int separate_cells(struct identify_namer *s, const struct life_table *tab
         return 1;
     }
     identify_clusters_free(c);
-    if (s->rule.states > 2)
+    if (s->rule.states > 2) {
+        parts->work = 0;
         return 0;
+    }
     for (size_t i = 0; i < s->sorter.objects; i++)
         s->sorter.object[i].count = 0;
     const int status = identify_separate(table, now, parts, c);
