@@ -1,5 +1,5 @@
 /* identify.c - identifies a pattern on HashLife's plane: still life, oscillator, spaceship, gun,
- * rake, puffer, or several objects that move apart.
+ * rake, puffer, or several objects that never influence each other.
  *
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
  * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. Longer
@@ -8,9 +8,9 @@
  * JUMP generations in sequence. A period of p generations takes p / JUMP jumps.
  *
  * Now and then the populations so far are searched for a period: linear growth, if HashLife
- * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
- * which are then identified one by one. Without a period, HashLife looks far ahead for quadratic
- * growth, which needs none.
+ * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that never
+ * influence each other, which are then identified one by one. Without a period, HashLife looks far
+ * ahead for quadratic growth, which needs none.
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
