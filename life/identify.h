@@ -4,6 +4,7 @@
  *   identify_growth.c    linear and quadratic growth
  *   identify_objects.c   separate objects, and their names
  *   identify_clusters.c  groups of near cells, and their shapes
+ *   identify_pairs.c     clusters that come near each other
  *   identify_separate.c  groups of cells that never influence each other
  *   identify_snapshot.c  a plane to return to
  *   identify_cells.c     the cells of a generation
@@ -100,8 +101,8 @@ void identify_join_near(const struct identify_cells *s, size_t *parent, int near
 /* Make clusters of cells within `near` columns and rows of each other. Fails with ENOMEM. */
 int identify_clusters_make(struct identify_clusters *c, const struct identify_cells *cells,
                            int near);
-/* Make clusters of the sets of identify_join_near, in the order of their first cells. Fails with
- * ENOMEM. The second function sorts them. */
+/* Make clusters of sets, in the order of their first cells; parent[i] is the first cell of cell i's
+ * set. Fails with ENOMEM. The second function sorts them. */
 int identify_clusters_fill(struct identify_clusters *c, const struct identify_cells *cells,
                            const size_t *parent, int near);
 void identify_clusters_sort(struct identify_clusters *c);
@@ -120,16 +121,27 @@ enum identify_meeting { IDENTIFY_APART, IDENTIFY_BESIDE, IDENTIFY_MEET };
 enum identify_meeting identify_clusters_meet(const struct identify_cluster *a,
                                              const struct identify_cluster *b, int near);
 
+/* ---- identify_pairs.c ---- */
+
+/* Take account of two clusters, by their numbers; false: see no more pairs. */
+typedef bool identify_pair(void *arg, size_t a, size_t b, enum identify_meeting meeting);
+
+/* Call `see` for each pair of n clusters with known motions that come within `near` columns and
+ * rows of each other, now or later, unless both stand. Return 1, or 0 if `see` was false. Time is
+ * about proportional to n log n if there are few pairs. Fails with ENOMEM. */
+int identify_pairs_see(const struct identify_cluster *c, size_t n, int near, identify_pair *see,
+                       void *arg);
+
 /* ---- identify_separate.c ---- */
 
 /* A separation into objects. */
 struct identify_parts {
-    uint64_t work;     /* cells in all generations that are computed: the limit, then the number */
+    uint64_t work;     /* in cells that are computed: the limit, then the number */
     uint64_t after;    /* generations after which the objects are separate */
     uint64_t cells;    /* population then */
     uint64_t together; /* least common multiple of the objects' periods if all of them move equally;
                           0: they do not, or it is 2^63 or more */
-    bool near;         /* first try if each group of near cells is an object; all of them are */
+    bool near;         /* in: first try each group of near cells as an object; out: it succeeded */
 };
 
 /* Separate cells into clusters that recur, with their motions, and that never influence each other.

@@ -138,15 +138,18 @@ static bool cluster_moves(const struct identify_cluster *c)
     return c->motion.dx || c->motion.dy;
 }
 
-/* True if no two clusters ever meet that move differently. */
-static bool all_stay_apart(const struct identify_clusters *c)
+static bool pair_is_apart(void *unused, size_t a, size_t b, enum identify_meeting meeting)
 {
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t j = 0; j < i; j++)
-            if ((cluster_moves(&c->cluster[i]) || cluster_moves(&c->cluster[j])) &&
-                identify_clusters_meet(&c->cluster[i], &c->cluster[j], NEAR) == IDENTIFY_MEET)
-                return false;
-    return true;
+    (void)unused, (void)a, (void)b;
+    return meeting != IDENTIFY_MEET;
+}
+
+/* True if no two clusters ever meet that move differently. */
+static bool all_stay_apart(struct identify_namer *s, const struct identify_clusters *c)
+{
+    const int status = identify_pairs_see(c->cluster, c->n, NEAR, pair_is_apart, NULL);
+    s->sorter.no_memory |= status < 0;
+    return status == 1;
 }
 
 /* See all clusters; false if one of them is no object, or two of them meet. */
@@ -160,7 +163,7 @@ static bool see_clusters(struct identify_namer *s, struct identify_clusters *c)
         for (size_t k = 0; k < n; k++)
             c->cluster[i + k].motion = motion;
     }
-    return all_stay_apart(c);
+    return all_stay_apart(s, c);
 }
 
 /* Count a cluster with a known motion, which is an object by itself: by its code, or as Catagolue

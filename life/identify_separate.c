@@ -30,31 +30,60 @@ static struct identify_cluster group_cluster(const struct separation *s, const s
 {
     const struct group_box b = group_box_now(s, g);
     const int32_t x = g->motion.dx ? 1 : 0, y = g->motion.dy ? 1 : 0; /* the drift is rounded */
-    return (struct identify_cluster){.left = b.left - x,
+    return (struct identify_cluster){.n = g->n,
+                                     .left = b.left - x,
                                      .top = b.top - y,
                                      .right = b.right + x,
                                      .bottom = b.bottom + y,
                                      .motion = g->motion};
 }
 
-/* True if a spaceship meets no other group, and has been beside others of its velocity in every
- * combination of their phases. */
-static bool ship_is_free(struct separation *s, const struct group *ship)
+/* Groups; the least common multiple of each one's period and those of groups beside it. */
+struct group_list {
+    struct identify_cluster *cluster;
+    uint64_t *wait;
+    size_t n;
+};
+
+/* Take account of a pair of groups: false if they meet. */
+static bool groups_are_beside(void *list, size_t a, size_t b, enum identify_meeting meeting)
 {
-    const struct identify_cluster a = group_cluster(s, ship);
-    uint64_t wait = ship->motion.period;
-    for (size_t i = 0; i < s->begin->n; i++) {
-        const struct group *g = &s->group[i];
-        if (s->parent[i] != i || g == ship)
-            continue;
-        const struct identify_cluster b = group_cluster(s, g);
-        const enum identify_meeting meeting = identify_clusters_meet(&a, &b, SEPARATE_NEAR);
-        if (meeting == IDENTIFY_MEET)
-            return false;
-        if (meeting == IDENTIFY_BESIDE)
-            wait = identify_common_multiple(wait, g->motion.period);
-    }
-    return wait && wait <= s->generation;
+    const struct group_list *l = list;
+    if (meeting == IDENTIFY_MEET)
+        return false;
+    l->wait[a] = identify_common_multiple(l->wait[a], l->cluster[b].motion.period);
+    l->wait[b] = identify_common_multiple(l->wait[b], l->cluster[a].motion.period);
+    return true;
+}
+
+static bool group_list_make(struct separation *s, struct group_list *l)
+{
+    *l = (struct group_list){.cluster = malloc((s->groups + 1) * sizeof *l->cluster),
+                             .wait = malloc((s->groups + 1) * sizeof *l->wait)};
+    for (size_t i = 0; i < s->begin->n && l->cluster && l->wait; i++)
+        if (s->parent[i] == i) {
+            l->wait[l->n] = s->group[i].motion.period;
+            l->cluster[l->n++] = group_cluster(s, &s->group[i]);
+        }
+    return l->cluster && l->wait;
+}
+
+/* True if no spaceship meets another group, and each has been beside others of its velocity in
+ * every combination of their phases. */
+static bool ships_are_free(struct separation *s)
+{
+    struct group_list l;
+    int status = -1;
+    if (group_list_make(s, &l))
+        status = identify_pairs_see(l.cluster, l.n, SEPARATE_NEAR, groups_are_beside, &l);
+    for (size_t i = 0; i < l.n && status == 1; i++)
+        if (l.cluster[i].motion.dx || l.cluster[i].motion.dy)
+            status = l.wait[i] && l.wait[i] <= s->generation;
+    free(l.cluster);
+    free(l.wait);
+    s->no_memory |= status < 0;
+    s->work += s->begin->n / 8;
+    return status == 1;
 }
 
 /* True if all groups are left out, except spaceships that meet no other group. */
@@ -65,12 +94,7 @@ static bool all_is_separate(struct separation *s)
         if (!g->left_out && (!group_moves(g) || s->generation < 2 * g->motion.period))
             return false;
     }
-    for (size_t i = 0; i < s->actives; i++) {
-        const struct group *g = &s->group[s->active[i]];
-        if (!g->left_out && !ship_is_free(s, g))
-            return false;
-    }
-    return true;
+    return s->left_out == s->groups || ships_are_free(s);
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
