@@ -670,6 +670,29 @@ static void identify_cells_crosses_edges_of_a_torus(void **unused)
     }
 }
 
+/* ---- Patterns that die late. ----------------------------------------------------------------- */
+
+/* A glider and a block at (x, x + 1) annihilate after about 4 x generations, in which the search
+ * jumps. */
+static void identify_sees_late_extinction(void **unused)
+{
+    static const unsigned char block[4] = {1, 1, 1, 1};
+    static const long long far[] = {9000, 10000, 15000, 20000, 24900};
+    (void)unused;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        life *lf = identify_plane(NULL, "x = 3, y = 3\nbo$2bo$3o!"); /* at 1000, -77 */
+        works(life_put_states(lf, 1000 + far[i], -77 + far[i] + 1, 2, 2, block));
+        struct life_identity *id = life_identify(lf, 100000);
+        ready(id);
+        assert_int_equal(id->kind, LIFE_EXTINCT);
+        assert_in_range(id->generation, 4 * far[i] - 40, 100000);
+        assert_int_equal(id->most, 0);
+        assert_int_equal(id->period, 0);
+        life_identity_free(id);
+        life_free(lf);
+    }
+}
+
 /* ---- Pairs. ---------------------------------------------------------------------------------- */
 
 /* Pairs of clusters that are seen: a bit each. */
@@ -777,6 +800,7 @@ int main(void)
         cmocka_unit_test(identify_separates_ship_from_no_spark),
         cmocka_unit_test(identify_lists_objects_of_a_collection),
         cmocka_unit_test(identify_waits_for_collisions),
+        cmocka_unit_test(identify_sees_late_extinction),
         cmocka_unit_test(identify_sees_all_pairs),
         cmocka_unit_test(identify_sees_few_of_many_pairs),
         cmocka_unit_test(identify_stops_at_limit),
