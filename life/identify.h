@@ -147,10 +147,10 @@ struct identify_parts {
 /* Separate cells into clusters that recur, with their motions, and that never influence each other.
  * Set `after` and `work`; the limit is higher if nearly all cells are of groups that have recurred.
  * Return 1, or 0 if there are no such clusters, or if finding them takes more work. The rule has
- * two states on the eight neighbours, without B0. Fails with ENOMEM. */
-struct life_table;
-int identify_separate(const struct life_table *table, const struct identify_cells *cells,
-                      struct identify_parts *parts, struct identify_clusters *clusters);
+ * two states on the eight neighbours, without B0. Fails with ENOMEM, or with ECANCELED if the
+ * plane's progress function cancels. */
+int identify_separate(life *lf, const struct identify_cells *cells, struct identify_parts *parts,
+                      struct identify_clusters *clusters);
 
 /* ---- identify_snapshot.c ---- */
 
@@ -203,7 +203,7 @@ void identify_forget(struct life_identity *id);
 
 /* Separate a pattern into objects, and set objects, object and code of *id. Leave 0 objects if the
  * rule has no apgcodes, or the cells cannot be separated with parts->work. Set *parts. Fails with
- * ENOMEM. */
+ * ENOMEM or ECANCELED. */
 int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
                      struct life_identity *id);
 

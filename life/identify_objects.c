@@ -36,7 +36,16 @@ struct identify_namer {
     size_t words;     /* largest box of a cluster */
     uint64_t longest; /* longest period */
     struct map known; /* shapes: 1 if they are objects */
+    life *lf;         /* whose caller may cancel; NULL: none */
+    bool cancelled;
 };
+
+static bool namer_is_cancelled(struct identify_namer *s)
+{
+    if (s->lf && !s->cancelled)
+        s->cancelled = life_call_tell(s->lf, 0) < 0;
+    return s->cancelled;
+}
 
 static int out_of_memory_for_objects(void)
 {
@@ -158,7 +167,7 @@ static bool see_clusters(struct identify_namer *s, struct identify_clusters *c)
     for (size_t i = 0, n; i < c->n; i += n) {
         struct identify_motion motion;
         n = identify_clusters_alike(c, i);
-        if (!see_cluster(s, &c->cluster[i], n, &motion))
+        if (namer_is_cancelled(s) || !see_cluster(s, &c->cluster[i], n, &motion))
             return false;
         for (size_t k = 0; k < n; k++)
             c->cluster[i + k].motion = motion;
@@ -185,10 +194,11 @@ static void count_large(struct identify_namer *s, const struct identify_cluster 
     census_count(&s->sorter, name, &motion, times);
 }
 
-/* Count clusters that never influence each other. A spaceship is one object. */
+/* Count clusters that never influence each other, until the caller cancels. A spaceship is one
+ * object. */
 static void count_separate(struct identify_namer *s, const struct identify_clusters *c)
 {
-    for (size_t i = 0, n; i < c->n; i += n) {
+    for (size_t i = 0, n; i < c->n && !namer_is_cancelled(s); i += n) {
         const struct identify_cluster *first = &c->cluster[i];
         struct identify_motion motion;
         n = identify_clusters_alike(c, i);
@@ -295,13 +305,14 @@ static uint64_t common_period(const struct life_identity *id)
 
 /* Separate cells into near groups, or, of two states, into groups that never influence each other,
  * and count them. Return 1 if this was possible. */
-static int separate_cells(struct identify_namer *s, const struct life_table *table,
-                          const struct identify_cells *now, struct identify_parts *parts,
-                          struct identify_clusters *c)
+static int separate_cells(struct identify_namer *s, const struct identify_cells *now,
+                          struct identify_parts *parts, struct identify_clusters *c)
 {
     if (parts->near && identify_clusters_make(c, now, NEAR) < 0)
         return -1;
     parts->near = parts->near && see_clusters(s, c);
+    if (s->cancelled)
+        return -1;
     if (parts->near || s->sorter.no_memory) {
         parts->work = 0;
         return 1;
@@ -313,10 +324,10 @@ static int separate_cells(struct identify_namer *s, const struct life_table *tab
     }
     for (size_t i = 0; i < s->sorter.objects; i++)
         s->sorter.object[i].count = 0;
-    const int status = identify_separate(table, now, parts, c);
+    const int status = identify_separate(s->lf, now, parts, c);
     if (status == 1)
         count_separate(s, c);
-    return status;
+    return s->cancelled ? -1 : status;
 }
 
 int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
@@ -332,10 +343,12 @@ int identify_objects(life *lf, const struct identify_cells *now, struct identify
         return -1;
     if (!s)
         return 0;
+    life_call_begin(lf, 0);
+    s->lf = lf;
     s->words = CENSUS_MOST_WORDS;
     s->longest = LONGEST_PERIOD;
     *parts = given;
-    int status = separate_cells(s, &lf->rule.table, now, parts, &c);
+    int status = separate_cells(s, now, parts, &c);
     if (status == 1)
         status = identify_namer_list(s, id);
     for (size_t i = 0; i < c.n; i++)

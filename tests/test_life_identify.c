@@ -469,7 +469,7 @@ static void expect_separate(life *lf, size_t groups, uint64_t periods, long long
     uint64_t product = 1;
     long long moved = 1;
     works(identify_cells_take(lf, &now));
-    const int separate = identify_separate(&lf->rule.table, &now, &parts, &c);
+    const int separate = identify_separate(lf, &now, &parts, &c);
     if (separate != (groups > 0) || c.n != groups)
         fail_msg("status %d, and %zu groups, not %zu", separate, c.n, groups);
     for (size_t i = 0; i < c.n; i++) {
@@ -693,6 +693,44 @@ static void identify_sees_late_extinction(void **unused)
     }
 }
 
+/* ---- Cancelling. ----------------------------------------------------------------------------- */
+
+static int cancel_all(void *calls, double fraction)
+{
+    (void)fraction;
+    ++*(int *)calls;
+    return 1;
+}
+
+/* A separation into objects is cancelled while its generations are computed, and between groups
+ * that are named. */
+static void identify_is_cancelled_in_a_separation(void **unused)
+{
+    struct life_pattern p;
+    struct identify_cells now = {.n = 0};
+    struct identify_parts parts = {.work = 1 << 22};
+    struct identify_clusters c;
+    struct life_identity id = {.kind = LIFE_UNSETTLED};
+    int calls = 0;
+    (void)unused;
+    life *lf = life_create(
+        &(struct life_options){.bounds = LIFE_UNBOUNDED, .progress = cancel_all, .arg = &calls});
+    ready(lf);
+    works(life_pattern_read_memory("gun", gun, strlen(gun), &p));
+    works(life_put(lf, 0, 0, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    works(identify_cells_take(lf, &now));
+    fails(ECANCELED, identify_separate(lf, &now, &parts, &c));
+    assert_int_equal(calls, 1);
+    assert_int_equal(c.n, 0);
+    parts = (struct identify_parts){.work = 1 << 22, .near = true};
+    fails(ECANCELED, identify_objects(lf, &now, &parts, &id));
+    assert_int_equal(calls, 2);
+    assert_int_equal(id.objects, 0);
+    identify_cells_free(&now);
+    life_free(lf);
+}
+
 /* ---- Pairs. ---------------------------------------------------------------------------------- */
 
 /* Pairs of clusters that are seen: a bit each. */
@@ -801,6 +839,7 @@ int main(void)
         cmocka_unit_test(identify_lists_objects_of_a_collection),
         cmocka_unit_test(identify_waits_for_collisions),
         cmocka_unit_test(identify_sees_late_extinction),
+        cmocka_unit_test(identify_is_cancelled_in_a_separation),
         cmocka_unit_test(identify_sees_all_pairs),
         cmocka_unit_test(identify_sees_few_of_many_pairs),
         cmocka_unit_test(identify_stops_at_limit),
