@@ -159,8 +159,8 @@ static void copy_cells(const struct large_region *from, struct plane_box box,
                                                    (size_t)(box.right - from->x));
         if (e.first == e.end)
             continue;
-        memcpy(large_field_row(&to->field, to->field.now, down) + (from->x - to->x) +
-                   (long long)e.first,
+        memcpy(large_field_row(&to->field, to->field.now, down) +
+                   (from->x - to->x + (long long)e.first),
                large_field_row(&from->field, from->field.now, y) + e.first, e.end - e.first);
         large_field_written(&to->field, down);
     }
