@@ -304,7 +304,7 @@ static bool is_search_due(const struct search *s)
     return last > FIRST_SEARCH && (odd == 1 || odd == 3);
 }
 
-/* All cells are dead, and have been since some generation after the last one that was examined. */
+/* All cells are dead. After a jump they may have died in an earlier generation. */
 static int identify_extinct(struct search *s)
 {
     s->id->kind = LIFE_EXTINCT;

@@ -36,7 +36,7 @@ struct identify_namer {
     size_t words;     /* largest box of a cluster */
     uint64_t longest; /* longest period */
     struct map known; /* shapes: 1 if they are objects */
-    life *lf;         /* whose caller may cancel; NULL: none */
+    life *lf;         /* polled for a cancel; NULL: none */
     bool cancelled;
 };
 

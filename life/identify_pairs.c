@@ -67,7 +67,7 @@ static void places_sort(struct pair_place *place, const struct identify_cluster 
     qsort(place, n, sizeof *place, places_order);
 }
 
-/* Join two nodes; period 0: their clusters move differently. Nodes without cells are empty. */
+/* Join two nodes, of which b may be empty: n = 0. Period 0: their clusters move differently. */
 static struct identify_cluster node_join(const struct identify_cluster *a,
                                          const struct identify_cluster *b)
 {

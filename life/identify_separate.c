@@ -39,7 +39,7 @@ static struct identify_cluster group_cluster(const struct separation *s, const s
                                      .motion = g->motion};
 }
 
-/* Groups; the least common multiple of each one's period and those of groups beside it. */
+/* Groups, and for each one the least common multiple of its period and the periods beside it. */
 struct group_list {
     struct identify_cluster *cluster;
     uint64_t *wait;
@@ -142,7 +142,7 @@ static void separation_begin(struct separation *s, const size_t *parent)
     }
 }
 
-/* False if memory is short, or if the caller cancels, who is asked after each POLLED cells. */
+/* Poll for a cancel after each POLLED cells. False if the caller cancels, or if memory is short. */
 static bool separation_goes_on(struct separation *s)
 {
     enum { POLLED = 1 << 16 };

@@ -54,7 +54,7 @@ struct tile {
 };
 
 struct separation {
-    life *lf; /* whose rule it is, and whose caller may cancel */
+    life *lf; /* polled for a cancel */
     const struct life_table *table;
     const struct identify_cells *begin;
     struct group_cells now, next, alone[2];

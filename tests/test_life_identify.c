@@ -799,7 +799,7 @@ static void identify_sees_all_pairs(void **unused)
     assert_true(beside > 100 && meets > 100);
 }
 
-/* The time is not that of all pairs: 2^18 clusters would have 3 x 10^10. */
+/* Few pairs are tested: 2^18 clusters have 3 x 10^10 pairs. */
 static void identify_sees_few_of_many_pairs(void **unused)
 {
     enum { SIDE = 512 };
