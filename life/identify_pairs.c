@@ -26,7 +26,7 @@ struct pair_tree {
     void *arg;
 };
 
-static int places_order(const void *a, const void *b)
+static int pair_places_order(const void *a, const void *b)
 {
     const struct pair_place *p = a, *q = b;
     if (p->across != q->across)
@@ -46,7 +46,7 @@ static uint64_t bits_spread(uint64_t x)
     return (x | x << 1) & 0x5555555555555555;
 }
 
-static void places_sort(struct pair_place *place, const struct identify_cluster *c, size_t n)
+static void pair_places_sort(struct pair_place *place, const struct identify_cluster *c, size_t n)
 {
     long long left = c->left, top = c->top, right = c->left, bottom = c->top;
     int shift = 0;
@@ -64,7 +64,7 @@ static void places_sort(struct pair_place *place, const struct identify_cluster 
                                        bits_spread((uint64_t)(c[i].left - left) >> shift) |
                                            bits_spread((uint64_t)(c[i].top - top) >> shift) << 1,
                                        i};
-    qsort(place, n, sizeof *place, places_order);
+    qsort(place, n, sizeof *place, pair_places_order);
 }
 
 /* Join two nodes, of which b may be empty: n = 0. Period 0: their clusters move differently. */
@@ -118,7 +118,7 @@ int identify_pairs_see(const struct identify_cluster *c, size_t n, int near, ide
     struct pair_place *place = malloc((n + 1) * sizeof *place);
     if (node && place) {
         if (n)
-            places_sort(place, c, n);
+            pair_places_sort(place, c, n);
         for (size_t i = 0; i < n; i++)
             node[leaves + i] = c[place[i].cluster];
         for (size_t i = leaves; i-- > 1;)
