@@ -167,7 +167,9 @@ static int identify_interrupted(struct life_job *job)
         json_decref(report);
     } else if (!job->common.quiet) {
         printf("%-14s%s\n", "rule", job->rule);
-        cli_interrupt_report(done, job->generations, "generations", stdout);
+        /* looks for quadratic growth go beyond the limit */
+        cli_interrupt_report(done, done <= job->generations ? job->generations : 0, "generations",
+                             stdout);
     }
     return cli_first_failure(status, cli_interrupt_status(CLI_DONE));
 }

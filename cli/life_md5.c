@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MD5_BLOCK = 64, MD5_ROUND = 16 };
+enum { MD5_BLOCK = 64, MD5_ROUND = 16, LONGEST_ROOT = 64 }; /* as in stdcl/census.h */
+
+_Static_assert((int)LONGEST_ROOT <= (int)MD5_MOST, "a root of soups is not cut off");
+_Static_assert((int)MD5_MOST + 9 <= 2 * MD5_BLOCK, "a text and its length fit two blocks");
 
 static uint32_t md5_word(const unsigned char *p)
 {

@@ -1,5 +1,5 @@
 /* identify.c - identifies a pattern on HashLife's plane: still life, oscillator, spaceship, gun,
- * rake, puffer, or several objects that move apart.
+ * rake, puffer, or several objects that never influence each other.
  *
  * Repetition is found by R. P. Brent's algorithm (BIT 20, 1980, 176): the cells are compared with
  * those of generation 2^k, up to a displacement, until generation 2^(k+1) replaces them. Longer
@@ -8,9 +8,9 @@
  * JUMP generations in sequence. A period of p generations takes p / JUMP jumps.
  *
  * Now and then the populations so far are searched for a period: linear growth, if HashLife
- * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that move apart,
- * which are then identified one by one. Without a period, HashLife looks far ahead for quadratic
- * growth, which needs none.
+ * confirms it far ahead, is a gun, a rake or a puffer; no growth may be objects that never
+ * influence each other, which are then identified one by one. Without a period, HashLife looks far
+ * ahead for quadratic growth, which needs none.
  * SPDX-License-Identifier: MIT
  */
 #include "life/identify.h"
@@ -304,16 +304,21 @@ static bool is_search_due(const struct search *s)
     return last > FIRST_SEARCH && (odd == 1 || odd == 3);
 }
 
+/* All cells are dead. After a jump they may have died in an earlier generation. */
+static int identify_extinct(struct search *s)
+{
+    s->id->kind = LIFE_EXTINCT;
+    s->id->generation = generation_of(s);
+    return 1;
+}
+
 /* Examine a generation: 1 if the pattern is identified. Cells are compared if the populations are
  * equal. */
 static int examine_generation(struct search *s)
 {
     const uint64_t population = s->population[s->n - 1];
-    if (!population) {
-        s->id->kind = LIFE_EXTINCT;
-        s->id->generation = s->n - 1;
-        return 1;
-    }
+    if (!population)
+        return identify_extinct(s);
     if (grows_quadratically(s)) {
         s->id->kind = LIFE_QUADRATIC;
         s->id->generation = s->n - 1;
@@ -402,6 +407,8 @@ static int take_window(struct search *s, struct map *seen)
     for (uint32_t j = 0; j < JUMP; j++) {
         if (identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
             return -1;
+        if (!s->population[j])
+            return identify_extinct(s);
         const uint64_t key = fingerprint(&s->now);
         if (map_get(seen, key) == MAP_NONE && !map_put(seen, key, j))
             return clerror_set(ENOMEM, "life: out of memory for %d generations", JUMP);
@@ -418,9 +425,11 @@ static int jump_to_recurrence(struct search *s, const struct map *seen, uint64_t
     int status = life_step(s->lf, 1);
     for (uint64_t i = 1; i <= most && status == 0; i++) {
         s->origin = begin + i * JUMP;
-        s->n = 1;
-        if (identify_cells_take(s->lf, &s->now) < 0)
+        s->n = 0;
+        if (identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
             return -1;
+        if (!s->population[0])
+            return identify_extinct(s);
         const uint32_t j = map_get(seen, fingerprint(&s->now));
         if (j != MAP_NONE)
             return identify_long_period(s, i * JUMP - j);
@@ -447,7 +456,8 @@ static int search_long_periods(struct search *s, uint64_t limit)
         return -1;
     s->origin = limit;
     s->n = 0;
-    return note_population(s);
+    status = note_population(s);
+    return status == 0 && !s->population[0] ? identify_extinct(s) : status;
 }
 
 /* Advance by a generation. Fails with ERANGE if the pattern has too many cells, or many so

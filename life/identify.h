@@ -4,6 +4,7 @@
  *   identify_growth.c    linear and quadratic growth
  *   identify_objects.c   separate objects, and their names
  *   identify_clusters.c  groups of near cells, and their shapes
+ *   identify_pairs.c     clusters that come near each other
  *   identify_separate.c  groups of cells that never influence each other
  *   identify_snapshot.c  a plane to return to
  *   identify_cells.c     the cells of a generation
@@ -100,8 +101,8 @@ void identify_join_near(const struct identify_cells *s, size_t *parent, int near
 /* Make clusters of cells within `near` columns and rows of each other. Fails with ENOMEM. */
 int identify_clusters_make(struct identify_clusters *c, const struct identify_cells *cells,
                            int near);
-/* Make clusters of the sets of identify_join_near, in the order of their first cells. Fails with
- * ENOMEM. The second function sorts them. */
+/* Make clusters of sets, in the order of their first cells; parent[i] is the first cell of cell i's
+ * set. Fails with ENOMEM. The second function sorts them. */
 int identify_clusters_fill(struct identify_clusters *c, const struct identify_cells *cells,
                            const size_t *parent, int near);
 void identify_clusters_sort(struct identify_clusters *c);
@@ -120,25 +121,36 @@ enum identify_meeting { IDENTIFY_APART, IDENTIFY_BESIDE, IDENTIFY_MEET };
 enum identify_meeting identify_clusters_meet(const struct identify_cluster *a,
                                              const struct identify_cluster *b, int near);
 
+/* ---- identify_pairs.c ---- */
+
+/* Take account of two clusters, by their numbers; false: see no more pairs. */
+typedef bool identify_pair(void *arg, size_t a, size_t b, enum identify_meeting meeting);
+
+/* Call `see` for each pair of n clusters with known motions that come within `near` columns and
+ * rows of each other, now or later, unless both stand. Return 1, or 0 if `see` was false. Time is
+ * about proportional to n log n if there are few pairs. Fails with ENOMEM. */
+int identify_pairs_see(const struct identify_cluster *c, size_t n, int near, identify_pair *see,
+                       void *arg);
+
 /* ---- identify_separate.c ---- */
 
 /* A separation into objects. */
 struct identify_parts {
-    uint64_t work;     /* cells in all generations that are computed: the limit, then the number */
+    uint64_t work;     /* in cells that are computed: the limit, then the number */
     uint64_t after;    /* generations after which the objects are separate */
     uint64_t cells;    /* population then */
     uint64_t together; /* least common multiple of the objects' periods if all of them move equally;
                           0: they do not, or it is 2^63 or more */
-    bool near;         /* first try if each group of near cells is an object; all of them are */
+    bool near;         /* in: first try each group of near cells as an object; out: it succeeded */
 };
 
 /* Separate cells into clusters that recur, with their motions, and that never influence each other.
  * Set `after` and `work`; the limit is higher if nearly all cells are of groups that have recurred.
  * Return 1, or 0 if there are no such clusters, or if finding them takes more work. The rule has
- * two states on the eight neighbours, without B0. Fails with ENOMEM. */
-struct life_table;
-int identify_separate(const struct life_table *table, const struct identify_cells *cells,
-                      struct identify_parts *parts, struct identify_clusters *clusters);
+ * two states on the eight neighbours, without B0. Fails with ENOMEM, or with ECANCELED if the
+ * plane's progress function cancels. */
+int identify_separate(life *lf, const struct identify_cells *cells, struct identify_parts *parts,
+                      struct identify_clusters *clusters);
 
 /* ---- identify_snapshot.c ---- */
 
@@ -191,7 +203,7 @@ void identify_forget(struct life_identity *id);
 
 /* Separate a pattern into objects, and set objects, object and code of *id. Leave 0 objects if the
  * rule has no apgcodes, or the cells cannot be separated with parts->work. Set *parts. Fails with
- * ENOMEM. */
+ * ENOMEM or ECANCELED. */
 int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
                      struct life_identity *id);
 

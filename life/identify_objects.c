@@ -36,13 +36,29 @@ struct identify_namer {
     size_t words;     /* largest box of a cluster */
     uint64_t longest; /* longest period */
     struct map known; /* shapes: 1 if they are objects */
+    life *lf;         /* polled for a cancel; NULL: none */
+    bool cancelled;
 };
+
+static bool namer_is_cancelled(struct identify_namer *s)
+{
+    if (s->lf && !s->cancelled)
+        s->cancelled = life_call_tell(s->lf, 0) < 0;
+    return s->cancelled;
+}
+
+static int out_of_memory_for_objects(void)
+{
+    return clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
+}
 
 static int namer_make(struct identify_namer *s, const char *rule, size_t words, uint64_t longest)
 {
     s->words = words;
     s->longest = longest;
-    return census_rule_make(&s->rule, rule) < 0 ? -1 : census_sorter_make(&s->sorter, &s->rule);
+    if (census_rule_make(&s->rule, rule) < 0)
+        return -1;
+    return census_sorter_make(&s->sorter, &s->rule) < 0 ? out_of_memory_for_objects() : 0;
 }
 
 /* Copy a cluster's cells into a box of `words`, in its middle. The caller frees it. */
@@ -131,15 +147,18 @@ static bool cluster_moves(const struct identify_cluster *c)
     return c->motion.dx || c->motion.dy;
 }
 
-/* True if no two clusters ever meet that move differently. */
-static bool all_stay_apart(const struct identify_clusters *c)
+static bool pair_is_apart(void *unused, size_t a, size_t b, enum identify_meeting meeting)
 {
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t j = 0; j < i; j++)
-            if ((cluster_moves(&c->cluster[i]) || cluster_moves(&c->cluster[j])) &&
-                identify_clusters_meet(&c->cluster[i], &c->cluster[j], NEAR) == IDENTIFY_MEET)
-                return false;
-    return true;
+    (void)unused, (void)a, (void)b;
+    return meeting != IDENTIFY_MEET;
+}
+
+/* True if no two clusters ever meet that move differently. */
+static bool all_stay_apart(struct identify_namer *s, const struct identify_clusters *c)
+{
+    const int status = identify_pairs_see(c->cluster, c->n, NEAR, pair_is_apart, NULL);
+    s->sorter.no_memory |= status < 0;
+    return status == 1;
 }
 
 /* See all clusters; false if one of them is no object, or two of them meet. */
@@ -148,12 +167,12 @@ static bool see_clusters(struct identify_namer *s, struct identify_clusters *c)
     for (size_t i = 0, n; i < c->n; i += n) {
         struct identify_motion motion;
         n = identify_clusters_alike(c, i);
-        if (!see_cluster(s, &c->cluster[i], n, &motion))
+        if (namer_is_cancelled(s) || !see_cluster(s, &c->cluster[i], n, &motion))
             return false;
         for (size_t k = 0; k < n; k++)
             c->cluster[i + k].motion = motion;
     }
-    return all_stay_apart(c);
+    return all_stay_apart(s, c);
 }
 
 /* Count a cluster with a known motion, which is an object by itself: by its code, or as Catagolue
@@ -175,10 +194,11 @@ static void count_large(struct identify_namer *s, const struct identify_cluster 
     census_count(&s->sorter, name, &motion, times);
 }
 
-/* Count clusters that never influence each other. A spaceship is one object. */
+/* Count clusters that never influence each other, until the caller cancels. A spaceship is one
+ * object. */
 static void count_separate(struct identify_namer *s, const struct identify_clusters *c)
 {
-    for (size_t i = 0, n; i < c->n; i += n) {
+    for (size_t i = 0, n; i < c->n && !namer_is_cancelled(s); i += n) {
         const struct identify_cluster *first = &c->cluster[i];
         struct identify_motion motion;
         n = identify_clusters_alike(c, i);
@@ -196,11 +216,6 @@ static int objects_order(const void *a, const void *b)
     if (p->count != q->count)
         return p->count > q->count ? -1 : 1;
     return strcmp(p->code, q->code);
-}
-
-static int out_of_memory_for_objects(void)
-{
-    return clerror_set(ENOMEM, "life: out of memory for the objects of a pattern");
 }
 
 int identify_namer_list(struct identify_namer *s, struct life_identity *id)
@@ -290,26 +305,29 @@ static uint64_t common_period(const struct life_identity *id)
 
 /* Separate cells into near groups, or, of two states, into groups that never influence each other,
  * and count them. Return 1 if this was possible. */
-static int separate_cells(struct identify_namer *s, const struct life_table *table,
-                          const struct identify_cells *now, struct identify_parts *parts,
-                          struct identify_clusters *c)
+static int separate_cells(struct identify_namer *s, const struct identify_cells *now,
+                          struct identify_parts *parts, struct identify_clusters *c)
 {
     if (parts->near && identify_clusters_make(c, now, NEAR) < 0)
         return -1;
     parts->near = parts->near && see_clusters(s, c);
+    if (s->cancelled)
+        return -1;
     if (parts->near || s->sorter.no_memory) {
         parts->work = 0;
         return 1;
     }
     identify_clusters_free(c);
-    if (s->rule.states > 2)
+    if (s->rule.states > 2) {
+        parts->work = 0;
         return 0;
+    }
     for (size_t i = 0; i < s->sorter.objects; i++)
         s->sorter.object[i].count = 0;
-    const int status = identify_separate(table, now, parts, c);
+    const int status = identify_separate(s->lf, now, parts, c);
     if (status == 1)
         count_separate(s, c);
-    return status;
+    return s->cancelled ? -1 : status;
 }
 
 int identify_objects(life *lf, const struct identify_cells *now, struct identify_parts *parts,
@@ -325,10 +343,12 @@ int identify_objects(life *lf, const struct identify_cells *now, struct identify
         return -1;
     if (!s)
         return 0;
+    life_call_begin(lf, 0);
+    s->lf = lf;
     s->words = CENSUS_MOST_WORDS;
     s->longest = LONGEST_PERIOD;
     *parts = given;
-    int status = separate_cells(s, &lf->rule.table, now, parts, &c);
+    int status = separate_cells(s, now, parts, &c);
     if (status == 1)
         status = identify_namer_list(s, id);
     for (size_t i = 0; i < c.n; i++)

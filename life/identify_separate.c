@@ -17,6 +17,7 @@
  * that they meet no other group.
  * SPDX-License-Identifier: MIT
  */
+#include "life/engine.h"
 #include "life/separate.h"
 
 #include <errno.h>
@@ -30,31 +31,60 @@ static struct identify_cluster group_cluster(const struct separation *s, const s
 {
     const struct group_box b = group_box_now(s, g);
     const int32_t x = g->motion.dx ? 1 : 0, y = g->motion.dy ? 1 : 0; /* the drift is rounded */
-    return (struct identify_cluster){.left = b.left - x,
+    return (struct identify_cluster){.n = g->n,
+                                     .left = b.left - x,
                                      .top = b.top - y,
                                      .right = b.right + x,
                                      .bottom = b.bottom + y,
                                      .motion = g->motion};
 }
 
-/* True if a spaceship meets no other group, and has been beside others of its velocity in every
- * combination of their phases. */
-static bool ship_is_free(struct separation *s, const struct group *ship)
+/* Groups, and for each one the least common multiple of its period and the periods beside it. */
+struct group_list {
+    struct identify_cluster *cluster;
+    uint64_t *wait;
+    size_t n;
+};
+
+/* Take account of a pair of groups: false if they meet. */
+static bool groups_are_beside(void *list, size_t a, size_t b, enum identify_meeting meeting)
 {
-    const struct identify_cluster a = group_cluster(s, ship);
-    uint64_t wait = ship->motion.period;
-    for (size_t i = 0; i < s->begin->n; i++) {
-        const struct group *g = &s->group[i];
-        if (s->parent[i] != i || g == ship)
-            continue;
-        const struct identify_cluster b = group_cluster(s, g);
-        const enum identify_meeting meeting = identify_clusters_meet(&a, &b, SEPARATE_NEAR);
-        if (meeting == IDENTIFY_MEET)
-            return false;
-        if (meeting == IDENTIFY_BESIDE)
-            wait = identify_common_multiple(wait, g->motion.period);
-    }
-    return wait && wait <= s->generation;
+    const struct group_list *l = list;
+    if (meeting == IDENTIFY_MEET)
+        return false;
+    l->wait[a] = identify_common_multiple(l->wait[a], l->cluster[b].motion.period);
+    l->wait[b] = identify_common_multiple(l->wait[b], l->cluster[a].motion.period);
+    return true;
+}
+
+static bool group_list_make(struct separation *s, struct group_list *l)
+{
+    *l = (struct group_list){.cluster = malloc((s->groups + 1) * sizeof *l->cluster),
+                             .wait = malloc((s->groups + 1) * sizeof *l->wait)};
+    for (size_t i = 0; i < s->begin->n && l->cluster && l->wait; i++)
+        if (s->parent[i] == i) {
+            l->wait[l->n] = s->group[i].motion.period;
+            l->cluster[l->n++] = group_cluster(s, &s->group[i]);
+        }
+    return l->cluster && l->wait;
+}
+
+/* True if no spaceship meets another group, and each has been beside others of its velocity in
+ * every combination of their phases. */
+static bool ships_are_free(struct separation *s)
+{
+    struct group_list l;
+    int status = -1;
+    if (group_list_make(s, &l))
+        status = identify_pairs_see(l.cluster, l.n, SEPARATE_NEAR, groups_are_beside, &l);
+    for (size_t i = 0; i < l.n && status == 1; i++)
+        if (l.cluster[i].motion.dx || l.cluster[i].motion.dy)
+            status = l.wait[i] && l.wait[i] <= s->generation;
+    free(l.cluster);
+    free(l.wait);
+    s->no_memory |= status < 0;
+    s->work += s->begin->n / 8;
+    return status == 1;
 }
 
 /* True if all groups are left out, except spaceships that meet no other group. */
@@ -65,12 +95,7 @@ static bool all_is_separate(struct separation *s)
         if (!g->left_out && (!group_moves(g) || s->generation < 2 * g->motion.period))
             return false;
     }
-    for (size_t i = 0; i < s->actives; i++) {
-        const struct group *g = &s->group[s->active[i]];
-        if (!g->left_out && !ship_is_free(s, g))
-            return false;
-    }
-    return true;
+    return s->left_out == s->groups || ships_are_free(s);
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
@@ -115,6 +140,17 @@ static void separation_begin(struct separation *s, const size_t *parent)
         separate_add_cell(s, &s->now, (int32_t)(b->cell[i].x - b->left),
                           (int32_t)(b->cell[i].y - b->top), (uint32_t)i);
     }
+}
+
+/* Poll for a cancel after each POLLED cells. False if the caller cancels, or if memory is short. */
+static bool separation_goes_on(struct separation *s)
+{
+    enum { POLLED = 1 << 16 };
+    if (s->work - s->polled >= POLLED && !s->cancelled) {
+        s->polled = s->work;
+        s->cancelled = life_call_tell(s->lf, 0) < 0;
+    }
+    return !s->no_memory && !s->cancelled;
 }
 
 /* Compute a generation and its groups. */
@@ -179,7 +215,7 @@ static struct identify_motion least_motion(struct separation *s, size_t root)
     if (2 * g->joined < motion.period)
         return motion;
     separate_alone_begin(s, root);
-    for (uint64_t t = 1; 2 * t <= g->motion.period && !s->no_memory; t++) {
+    for (uint64_t t = 1; 2 * t <= g->motion.period && separation_goes_on(s); t++) {
         separate_alone_step(s);
         if (g->motion.period % t == 0 && alone_recurs(s, g, &motion)) {
             motion.period = t;
@@ -212,7 +248,7 @@ static enum separation_end separation_run(struct separation *s, const size_t *pa
         separation_begin(s, parent);
     else
         s->no_memory = true;
-    while (!s->no_memory) {
+    while (separation_goes_on(s)) {
         end = separation_examine(s, &check);
         if (end != UNKNOWN || separate_work_is_done(s))
             break;
@@ -260,24 +296,27 @@ static bool start_copy(struct separation *s, struct group_start *start)
 }
 
 /* Compute the groups after some more generations: sparks that die are then their ships'. */
-static bool start_advance(struct separation *s, uint64_t generations, struct group_start *start)
+static void start_advance(struct separation *s, uint64_t generations, struct group_start *start)
 {
     bool done = separation_alloc(s);
     if (done)
         separation_begin(s, start->parent);
-    for (uint64_t g = 0; g < generations && done && s->work < s->limit; g++)
+    for (uint64_t g = 0; g < generations && done && s->work < s->limit && separation_goes_on(s);
+         g++)
         separation_step(s);
-    done = done && !s->no_memory && start_copy(s, start);
-    s->no_memory |= !done;
-    return done;
+    s->no_memory |= !done || !(s->cancelled || start_copy(s, start));
 }
 
-static struct separation separation_of(const struct life_table *table,
-                                       const struct identify_cells *cells,
+static struct separation separation_of(life *lf, const struct identify_cells *cells,
                                        const struct identify_parts *parts, uint64_t limit)
 {
-    return (struct separation){
-        .table = table, .begin = cells, .last = NO_TILE, .work = parts->work, .limit = limit};
+    return (struct separation){.lf = lf,
+                               .table = &lf->rule.table,
+                               .begin = cells,
+                               .last = NO_TILE,
+                               .work = parts->work,
+                               .limit = limit,
+                               .polled = parts->work};
 }
 
 /* Least limit of the work: 1,024 generations of all cells, up to 0.2 s, or 128, up to 0.8 s. */
@@ -289,8 +328,19 @@ static uint64_t least_work(uint64_t n)
     return many > few ? many : few;
 }
 
-int identify_separate(const struct life_table *table, const struct identify_cells *cells,
-                      struct identify_parts *parts, struct identify_clusters *clusters)
+/* Status of a separation: -1 if memory was short, or if the caller has cancelled. */
+static int separation_status(const struct separation *s, const struct identify_cells *cells,
+                             int status)
+{
+    if (s->cancelled)
+        return -1;
+    return s->no_memory
+               ? clerror_set(ENOMEM, "life: out of memory for the groups of %zu cells", cells->n)
+               : status;
+}
+
+int identify_separate(life *lf, const struct identify_cells *cells, struct identify_parts *parts,
+                      struct identify_clusters *clusters)
 {
     const uint64_t least = least_work(cells->n),
                    limit = parts->work && parts->work < least ? least : parts->work;
@@ -303,28 +353,26 @@ int identify_separate(const struct life_table *table, const struct identify_cell
     if (cells->right - cells->left > WIDEST_BOX || cells->bottom - cells->top > WIDEST_BOX)
         return 0;
     while (end == EXTINCT && begin->n && parts->work < limit && status == 0) {
-        struct separation s = separation_of(table, begin, parts, limit);
+        struct separation s = separation_of(lf, begin, parts, limit);
         end = separation_run(&s, start.parent);
-        if (end == SEPARATE && !s.no_memory)
+        if (end == SEPARATE && separation_goes_on(&s))
             status = separation_clusters(&s, clusters);
-        if (s.no_memory)
-            identify_clusters_free(clusters);
+        status = separation_status(&s, cells, status);
         parts->work = s.work;
         const uint64_t more = parts->after + s.generation + 1;
-        bool no_memory = s.no_memory;
         separation_free(&s);
-        if (end == EXTINCT && !no_memory) {
-            s = separation_of(table, begin, parts, limit);
-            no_memory = !start_advance(&s, more, &start);
+        if (end == EXTINCT && status == 0) {
+            s = separation_of(lf, begin, parts, limit);
+            start_advance(&s, more, &start);
+            status = separation_status(&s, cells, 0);
             parts->work = s.work;
             parts->after += more;
             begin = &start.cells;
             separation_free(&s);
         }
-        if (no_memory)
-            status =
-                clerror_set(ENOMEM, "life: out of memory for the groups of %zu cells", cells->n);
     }
+    if (status < 0)
+        identify_clusters_free(clusters);
     start_free(&start);
     return status;
 }

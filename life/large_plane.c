@@ -154,10 +154,10 @@ static int large_plane_clear(life *lf)
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
-/* Progress of the regions in a generation. */
+/* Progress of the regions in a generation; cells since the last report between regions. */
 struct plane_progress {
     life *lf;
-    size_t done, n;
+    size_t done, n, cells;
 };
 
 static int large_plane_tell(void *progress, double done)
@@ -166,35 +166,39 @@ static int large_plane_tell(void *progress, double done)
     return life_call_tell(r->lf, ((double)r->done + done) / (double)r->n);
 }
 
-/* Compute a generation of all regions. Once cancelled, all have the present one. */
-static int plane_generation(life *lf)
+/* Report before a region if LARGE_CELLS_A_REPORT cells have been computed since the last report. */
+static int region_begins(struct plane_progress *r, const struct large_field *f)
 {
-    struct large_plane *p = lf->state;
-    struct plane_progress progress = {lf, 0, p->n};
-    int status = 0;
-    for (; progress.done < p->n && status == 0; progress.done++) {
-        struct large_field *f = &p->region[progress.done]->field;
-        f->pool = p->rule.pool;
-        status = large_field_step(f, lf->generation & 1, large_plane_tell, &progress);
-        p->rule.pool = f->pool;
-    }
-    for (size_t i = 0; i + 1 < progress.done && status < 0; i++)
-        large_field_undo(&p->region[i]->field);
-    return status;
+    const bool due = r->cells >= LARGE_CELLS_A_REPORT;
+    r->cells = r->cells % LARGE_CELLS_A_REPORT + large_field_cells(f);
+    return due ? large_plane_tell(r, 0) : 0;
 }
 
-static size_t plane_cells(const struct large_plane *p)
+/* Compute a generation of all regions. Once cancelled, all have the present one. */
+static int plane_generation(struct plane_progress *r)
 {
-    size_t cells = 0;
-    for (size_t i = 0; i < p->n; i++)
-        cells += large_field_cells(&p->region[i]->field);
-    return cells;
+    const life *lf = r->lf;
+    struct large_plane *p = lf->state;
+    int status = 0;
+    r->n = p->n;
+    for (r->done = 0; r->done < p->n && status == 0; r->done++) {
+        struct large_field *f = &p->region[r->done]->field;
+        status = region_begins(r, f);
+        if (status < 0)
+            continue;
+        f->pool = p->rule.pool;
+        status = large_field_step(f, lf->generation & 1, large_plane_tell, r);
+        p->rule.pool = f->pool;
+    }
+    for (size_t i = 0; i + 1 < r->done && status < 0; i++)
+        large_field_undo(&p->region[i]->field);
+    return status;
 }
 
 static int large_plane_step(life *lf, uint64_t generations)
 {
     struct large_plane *p = lf->state;
-    size_t cells = 0;
+    struct plane_progress progress = {.lf = lf};
     for (uint64_t g = 0; g < generations; g++) {
         if (large_regions_prepare(p) < 0)
             return -1;
@@ -202,14 +206,10 @@ static int large_plane_step(life *lf, uint64_t generations)
             lf->generation += generations - g;
             return 0;
         }
-        if (plane_generation(lf) < 0)
+        if (plane_generation(&progress) < 0)
             return -1;
         lf->generation++;
         lf->call.done++;
-        cells += plane_cells(p);
-        if (cells >= LARGE_CELLS_A_REPORT && g + 1 < generations && life_call_tell(lf, 0) < 0)
-            return -1;
-        cells %= LARGE_CELLS_A_REPORT;
     }
     return 0;
 }

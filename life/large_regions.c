@@ -4,9 +4,10 @@
  * extent more on each side, unless memory is short. When the cells reach the edge of their region,
  * they move to a new one; both are in memory then.
  *
- * Two regions become one if their cells come within reach, or if their common rectangle is no
- * larger than both. A region without room is divided at an empty band of rows or columns if that
- * halves its memory, so cells far apart cost only the rectangles around them.
+ * Two regions become one if their cells come within reach. A new or joined region also takes in
+ * each region whose common rectangle with it needs no more memory than both. A region without room
+ * is divided at an empty band of rows or columns if that halves its memory, so cells far apart cost
+ * only the rectangles around them.
  * SPDX-License-Identifier: MIT
  */
 #include "life/large_plane.h"
@@ -158,7 +159,8 @@ static void copy_cells(const struct large_region *from, struct plane_box box,
                                                    (size_t)(box.right - from->x));
         if (e.first == e.end)
             continue;
-        memcpy(large_field_row(&to->field, to->field.now, down) + from->x - to->x + e.first,
+        memcpy(large_field_row(&to->field, to->field.now, down) +
+                   (from->x - to->x + (long long)e.first),
                large_field_row(&from->field, from->field.now, y) + e.first, e.end - e.first);
         large_field_written(&to->field, down);
     }
@@ -282,8 +284,10 @@ static size_t box_join_regions(const struct large_plane *p, struct plane_box *bo
 static struct large_region *region_taking(const struct large_plane *p, struct plane_box box)
 {
     for (size_t i = 0; i < p->n; i++) {
+        if (!plane_box_has(region_rectangle(p->region[i]), box))
+            continue;
         const struct plane_box all = plane_box_join(region_block_box(p->region[i]), box);
-        bool takes = plane_box_has(region_rectangle(p->region[i]), box);
+        bool takes = true;
         for (size_t k = 0; k < p->n && takes; k++) {
             const struct plane_box b = region_block_box(p->region[k]);
             takes = k == i || plane_box_is_empty(b) || !boxes_are_near(p, all, b);

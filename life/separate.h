@@ -54,6 +54,7 @@ struct tile {
 };
 
 struct separation {
+    life *lf; /* polled for a cancel */
     const struct life_table *table;
     const struct identify_cells *begin;
     struct group_cells now, next, alone[2];
@@ -70,7 +71,8 @@ struct separation {
     size_t tiles, tile_room;
     int32_t last;                     /* tile */
     uint64_t generation, work, limit; /* cells in all generations */
-    bool joined, no_memory;
+    uint64_t polled;                  /* work at the last poll for a cancel */
+    bool joined, no_memory, cancelled;
 };
 
 static inline struct group *group_of(struct separation *s, uint32_t member)

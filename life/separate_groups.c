@@ -6,8 +6,11 @@
 #include <stdlib.h>
 
 /* Limits of the work, in generations of all cells: divided by the part of the cells that are of
- * groups that have not recurred; if few or none are. */
-enum { WORK_PART = 1 << 6, WORK_FEW = 1 << 10, WORK_NONE = 1 << 12 };
+ * groups that have not recurred; if few or none are. And in all, about 7 s. */
+enum { WORK_PART = 1 << 6, WORK_FEW = 1 << 10, WORK_NONE = 1 << 12, WORK_MOST = 1 << 26 };
+
+/* Cells and tiles that are listed count as one cell that is computed. */
+enum { WORK_LISTED = 8 };
 
 /* ---- Groups that return. --------------------------------------------------------------------- */
 
@@ -51,6 +54,7 @@ void separate_return(struct separation *s, uint32_t root)
         const struct group_cell *c = own ? &now->cell[j++] : &s->now.cell[i++];
         separate_add_cell(s, next, c->x, c->y, c->member);
     }
+    s->work += next->n / WORK_LISTED;
     const struct group_cells swap = s->now;
     s->now = *next;
     *next = swap;
@@ -92,6 +96,7 @@ void separate_joined(struct separation *s)
     for (size_t i = 0; i < s->begin->n; i++)
         s->group[i].chosen = false;
     s->joined = false;
+    s->work += (s->begin->n + s->tiles) / WORK_LISTED;
 }
 
 /* Measure the groups of the present generation. */
@@ -154,6 +159,8 @@ bool separate_work_is_done(const struct separation *s)
         return true;
     if (s->work < s->limit)
         return false;
+    if (s->work >= WORK_MOST)
+        return true;
     for (size_t i = 0; i < s->actives; i++) {
         const struct group *g = &s->group[s->active[i]];
         cells += g->motion.period ? 0 : g->live;
@@ -167,6 +174,7 @@ bool separate_work_is_done(const struct separation *s)
 /* Collect the periods near each chosen group. A spaceship counts while its box is near. */
 static void collect_near(struct separation *s)
 {
+    s->work += s->tiles / WORK_LISTED;
     for (size_t k = 0; k < s->tiles; k++) {
         const struct tile *at = &s->tile[k];
         const size_t root = identify_root(s->parent, at->member);

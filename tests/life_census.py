@@ -168,7 +168,8 @@ def check(stdcl, folder, rule, root, soups, generations):
 
 def main(stdcl, folder):
     text = map_of(slanted)
-    check(stdcl, folder, Rule(text, text, slanted), 'slant', 12, 300)
+    longest = 'slant' * 12 + 'root'  # 64 characters, two blocks of MD5
+    check(stdcl, folder, Rule(text, text, slanted), longest, 12, 300)
     for survival, birth, states, code in ((125, 356, 4, 'xp4_156_02'), (125, 35, 5, 'xq11_255'),
                                           (34, 3, 4, 'xp8_073_3_2')):
         counts = [set(map(int, str(n))) for n in (survival, birth)]

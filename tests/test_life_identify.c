@@ -469,7 +469,7 @@ static void expect_separate(life *lf, size_t groups, uint64_t periods, long long
     uint64_t product = 1;
     long long moved = 1;
     works(identify_cells_take(lf, &now));
-    const int separate = identify_separate(&lf->rule.table, &now, &parts, &c);
+    const int separate = identify_separate(lf, &now, &parts, &c);
     if (separate != (groups > 0) || c.n != groups)
         fail_msg("status %d, and %zu groups, not %zu", separate, c.n, groups);
     for (size_t i = 0; i < c.n; i++) {
@@ -670,6 +670,153 @@ static void identify_cells_crosses_edges_of_a_torus(void **unused)
     }
 }
 
+/* ---- Patterns that die late. ----------------------------------------------------------------- */
+
+/* A glider and a block at (x, x + 1) annihilate after about 4 x generations, in which the search
+ * jumps. */
+static void identify_sees_late_extinction(void **unused)
+{
+    static const unsigned char block[4] = {1, 1, 1, 1};
+    static const long long far[] = {9000, 10000, 15000, 20000, 24900};
+    (void)unused;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        life *lf = identify_plane(NULL, "x = 3, y = 3\nbo$2bo$3o!"); /* at 1000, -77 */
+        works(life_put_states(lf, 1000 + far[i], -77 + far[i] + 1, 2, 2, block));
+        struct life_identity *id = life_identify(lf, 100000);
+        ready(id);
+        assert_int_equal(id->kind, LIFE_EXTINCT);
+        assert_in_range(id->generation, 4 * far[i] - 40, 100000);
+        assert_int_equal(id->most, 0);
+        assert_int_equal(id->period, 0);
+        life_identity_free(id);
+        life_free(lf);
+    }
+}
+
+/* ---- Cancelling. ----------------------------------------------------------------------------- */
+
+static int cancel_all(void *calls, double fraction)
+{
+    (void)fraction;
+    ++*(int *)calls;
+    return 1;
+}
+
+/* A separation into objects is cancelled while its generations are computed, and between groups
+ * that are named. */
+static void identify_is_cancelled_in_a_separation(void **unused)
+{
+    struct life_pattern p;
+    struct identify_cells now = {.n = 0};
+    struct identify_parts parts = {.work = 1 << 22};
+    struct identify_clusters c;
+    struct life_identity id = {.kind = LIFE_UNSETTLED};
+    int calls = 0;
+    (void)unused;
+    life *lf = life_create(
+        &(struct life_options){.bounds = LIFE_UNBOUNDED, .progress = cancel_all, .arg = &calls});
+    ready(lf);
+    works(life_pattern_read_memory("gun", gun, strlen(gun), &p));
+    works(life_put(lf, 0, 0, &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    life_pattern_free(&p);
+    works(identify_cells_take(lf, &now));
+    fails(ECANCELED, identify_separate(lf, &now, &parts, &c));
+    assert_int_equal(calls, 1);
+    assert_int_equal(c.n, 0);
+    parts = (struct identify_parts){.work = 1 << 22, .near = true};
+    fails(ECANCELED, identify_objects(lf, &now, &parts, &id));
+    assert_int_equal(calls, 2);
+    assert_int_equal(id.objects, 0);
+    identify_cells_free(&now);
+    life_free(lf);
+}
+
+/* ---- Pairs. ---------------------------------------------------------------------------------- */
+
+/* Pairs of clusters that are seen: a bit each. */
+struct seen_pairs {
+    unsigned char *meeting;
+    size_t n, pairs;
+};
+
+static bool note_pair(void *seen, size_t a, size_t b, enum identify_meeting meeting)
+{
+    struct seen_pairs *s = seen;
+    s->meeting[(a < b ? a : b) * s->n + (a < b ? b : a)] = (unsigned char)meeting;
+    s->pairs++;
+    return true;
+}
+
+static bool count_pair(void *pairs, size_t a, size_t b, enum identify_meeting meeting)
+{
+    (void)a, (void)b, (void)meeting;
+    ++*(size_t *)pairs;
+    return true;
+}
+
+static struct identify_cluster cluster_at(long long x, long long y, long long dx, long long dy)
+{
+    return (struct identify_cluster){.n = 5,
+                                     .left = x,
+                                     .top = y,
+                                     .right = x + 2,
+                                     .bottom = y + 2,
+                                     .motion = {dx || dy ? 4 : 1, dx, dy}};
+}
+
+/* All pairs are seen that one test after the other finds. */
+static void identify_sees_all_pairs(void **unused)
+{
+    enum { MOST = 150, DRAWN = 60 };
+    static unsigned char meeting[MOST * MOST];
+    size_t beside = 0, meets = 0;
+    uint64_t r = 0;
+    (void)unused;
+    for (size_t draw = 0; draw < DRAWN; draw++) {
+        struct identify_cluster c[MOST];
+        struct seen_pairs seen = {.meeting = meeting, .n = life_mix(++r) % MOST};
+        const uint64_t side = 20 + life_mix(++r) % (draw % 2 ? 3000 : 200);
+        size_t pairs = 0;
+        memset(meeting, IDENTIFY_APART, sizeof meeting);
+        for (size_t i = 0; i < seen.n; i++) {
+            const uint64_t x = life_mix(++r) % side, y = life_mix(++r) % side, way = life_mix(++r);
+            c[i] = cluster_at((long long)x - 500, (long long)y, (long long)(way % 3) - 1,
+                              (long long)(way / 3 % 3) - 1);
+        }
+        assert_int_equal(identify_pairs_see(c, seen.n, 2, note_pair, &seen), 1);
+        for (size_t i = 0; i < seen.n; i++)
+            for (size_t k = i + 1; k < seen.n; k++) {
+                const bool stand = c[i].motion.period == 1 && c[k].motion.period == 1;
+                const enum identify_meeting way =
+                    stand ? IDENTIFY_APART : identify_clusters_meet(&c[i], &c[k], 2);
+                assert_int_equal(meeting[i * seen.n + k], way);
+                pairs += way != IDENTIFY_APART;
+                beside += way == IDENTIFY_BESIDE;
+                meets += way == IDENTIFY_MEET;
+            }
+        assert_int_equal(seen.pairs, pairs);
+    }
+    assert_true(beside > 100 && meets > 100);
+}
+
+/* Few pairs are tested: 2^18 clusters have 3 x 10^10 pairs. */
+static void identify_sees_few_of_many_pairs(void **unused)
+{
+    enum { SIDE = 512 };
+    size_t pairs = 0;
+    struct identify_cluster *c = malloc((SIDE * SIDE + 1) * sizeof *c);
+    (void)unused;
+    assert_non_null(c);
+    for (long long i = 0; i < SIDE * SIDE; i++)
+        c[i] = cluster_at(i % SIDE * 12, i / SIDE * 12, 1, 1);
+    c[SIDE * SIDE] = cluster_at(12 * SIDE + 500, 12 * SIDE + 500, -1, -1);
+    assert_int_equal(identify_pairs_see(c, SIDE * SIDE, 2, count_pair, &pairs), 1);
+    assert_int_equal(pairs, 0);
+    assert_int_equal(identify_pairs_see(c, SIDE * SIDE + 1, 2, count_pair, &pairs), 1);
+    assert_in_range(pairs, SIDE, 3 * SIDE); /* along a diagonal */
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -691,6 +838,10 @@ int main(void)
         cmocka_unit_test(identify_separates_ship_from_no_spark),
         cmocka_unit_test(identify_lists_objects_of_a_collection),
         cmocka_unit_test(identify_waits_for_collisions),
+        cmocka_unit_test(identify_sees_late_extinction),
+        cmocka_unit_test(identify_is_cancelled_in_a_separation),
+        cmocka_unit_test(identify_sees_all_pairs),
+        cmocka_unit_test(identify_sees_few_of_many_pairs),
         cmocka_unit_test(identify_stops_at_limit),
         cmocka_unit_test(identify_refuses),
         cmocka_unit_test(identify_cells_names_objects_as_they_are),

@@ -912,33 +912,52 @@ static void ltl_parting_ships_are_divided(void **unused)
     life_free(lf);
 }
 
-static int cancel_second_report(void *calls, double fraction)
+/* Cells that spread 2^60 columns to the left move from region to region. */
+static void ltl_regions_move_far_left(void **unused)
 {
-    (void)fraction;
-    return ++*(int *)calls == 2;
+    enum { SIDE = 300, GENERATIONS = 70 };
+    static unsigned char cells[2][SIDE * SIDE];
+    const long long far[2] = {0, 1LL << 60};
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        life *lf = ltl_plane("R2,C0,S0-11,B1-9,NM");
+        const unsigned char one = 1;
+        works(life_put_states(lf, -far[i], far[i], 1, 1, &one));
+        const size_t bytes = life_device_bytes(lf);
+        works(life_step(lf, GENERATIONS));
+        assert_true(life_device_bytes(lf) > bytes);
+        works(life_get_states(lf, -far[i] - SIDE / 2, far[i] - SIDE / 2, SIDE, SIDE, cells[i]));
+        life_free(lf);
+    }
+    assert_memory_equal(cells[0], cells[1], sizeof cells[0]);
+    assert_int_equal(cells[0][SIDE / 2 * SIDE + SIDE / 2 - 2 * GENERATIONS], 1);
 }
 
-/* A call that is cancelled in the second region leaves both as they were. */
-static void ltl_cancelled_regions_stay(void **unused)
+static int cancel_report(void *calls, double fraction)
 {
-    enum { LENGTH = 3000, FAR = 1000000 };
-    static unsigned char line[LENGTH];
+    (void)fraction;
+    return --*(int *)calls == 0;
+}
+
+/* Cancel report number `calls` of a generation of lines far apart, and compute it again. */
+static void check_cancelled_regions(int lines, size_t length, int calls)
+{
+    enum { LONGEST = 3000, FAR = 1000000 };
+    static unsigned char line[LONGEST];
     uint64_t before, after;
-    int calls = 0;
-    (void)unused;
     life *lf = life_create(&(struct life_options){.bounds = LIFE_UNBOUNDED,
                                                   .rule = "R200,C0,S1-9,B1-9,NC",
                                                   .threads = 1,
-                                                  .progress = cancel_second_report,
+                                                  .progress = cancel_report,
                                                   .arg = &calls});
     ready(lf);
     memset(line, 1, sizeof line);
-    for (long long i = 0; i < 2; i++)
-        works(life_put_states(lf, i * FAR, i * FAR, LENGTH, 1, line));
+    for (long long i = 0; i < lines; i++)
+        works(life_put_states(lf, i * FAR, i * FAR, length, 1, line));
     life_list *cells = life_get_list(lf);
     works(life_population(lf, &before));
     fails(ECANCELED, life_step(lf, 1));
-    assert_int_equal(calls, 2);
+    assert_int_equal(calls, 0);
     assert_int_equal(life_generation(lf), 0);
     works(life_population(lf, &after));
     assert_int_equal(after, before);
@@ -950,6 +969,15 @@ static void ltl_cancelled_regions_stay(void **unused)
     life_list_free(cells);
     life_list_free(again);
     life_free(lf);
+}
+
+/* A call that is cancelled in the second region, or between regions that are too small for reports
+ * of their own, leaves all of them as they were. */
+static void ltl_cancelled_regions_stay(void **unused)
+{
+    (void)unused;
+    check_cancelled_regions(2, 3000, 3);
+    check_cancelled_regions(4, 1000, 1);
 }
 
 /* Slices of minimal length. */
@@ -1042,6 +1070,7 @@ int main(void)
         cmocka_unit_test(ltl_far_cells_take_little_memory),
         cmocka_unit_test(ltl_regions_join_and_part),
         cmocka_unit_test(ltl_parting_ships_are_divided),
+        cmocka_unit_test(ltl_regions_move_far_left),
         cmocka_unit_test(ltl_cancelled_regions_stay),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),

@@ -8,6 +8,7 @@
  */
 #include "check.h"
 
+#include "life/hash.h"
 #include "life/internal.h"
 #include "life/isa.h"
 #include "life/rule_program.h"
@@ -398,8 +399,9 @@ static void check_squares(life *h, const struct life_options *o)
     life_free(copy);
 }
 
-/* Compare with a plane whose edges are too far for anything to reach. */
-static void check_table_plane(const char *rule, const life_transitions *transitions,
+/* Compare with a plane whose edges are too far for anything to reach. True if HashLife has come to
+ * look up states. */
+static bool check_table_plane(const char *rule, const life_transitions *transitions,
                               unsigned states, const uint64_t *bursts, size_t memory)
 {
     enum { MARGIN = 120, WIDE = WIDTH + 2 * MARGIN, HIGH = HEIGHT + 2 * MARGIN };
@@ -450,8 +452,10 @@ static void check_table_plane(const char *rule, const life_transitions *transiti
     works(life_density(h, -160, -128, 9, 8, 5, live));
     life_cells_free(&bits);
     check_squares(h, &options);
+    const bool looks_up = ((const struct hashlife *)h->state)->lookups.levels > 0;
     life_free(h);
     life_free(lf);
+    return looks_up;
 }
 
 static void rule_tables_planes_match_reference(void **unused)
@@ -464,7 +468,8 @@ static void rule_tables_planes_match_reference(void **unused)
     check_table_plane("23/36/200", NULL, 200, bursts, 0);
     check_table_plane("013/2/4V", NULL, 4, bursts, 0);
     check_table_plane("13/2/5H", NULL, 5, bursts, 0);
-    check_table_plane(NULL, wire, 4, bursts, 0);
+    assert_int_equal(check_table_plane(NULL, wire, 4, bursts, 0),
+                     life_isa(0)->lookups_states != NULL);
     check_table_plane(NULL, three, 3, bursts, 0);
     check_table_plane("23/36/9", NULL, 9, bursts,
                       (size_t)16 << 20); /* so little that squares are thrown away */
