@@ -57,9 +57,11 @@ int cli_memory_for(size_t count, size_t size, const char *what)
 
 int cli_memory_for_ranks(int ranks, size_t count, size_t size, const char *what)
 {
+    char each[80];
     const int status = cli_memory_for(count, size, what);
-    const size_t all = (size_t)ranks * count;
+    snprintf(each, sizeof each, "%s on each of %d ranks of this host", what, ranks);
     return status == CLI_DONE
-               ? need_memory(all, what, (double)all * (double)size, host_memory_resident())
+               ? need_memory(count, each, (double)ranks * (double)count * (double)size,
+                             host_memory_resident())
                : status;
 }

@@ -20,7 +20,7 @@ _Noreturn void cli_out_of_memory(const char *what);
  * system grants more memory than it has. */
 int cli_memory_for(size_t count, size_t size, const char *what);
 
-/* The same where each of `ranks` ranks of this host allocates as much. */
+/* As cli_memory_for, for `ranks` ranks of this host that allocate `count` elements each. */
 int cli_memory_for_ranks(int ranks, size_t count, size_t size, const char *what);
 
 #endif

@@ -143,6 +143,18 @@ static int note_population(struct search *s)
     return 0;
 }
 
+/* Note the population after a jump to a generation, as the only one. If this fails, the last
+ * population before the jump remains, with its generation. */
+static int note_jump(struct search *s, uint64_t generation)
+{
+    if (note_population(s) < 0)
+        return -1;
+    s->population[0] = s->population[s->n - 1];
+    s->origin = generation;
+    s->n = 1;
+    return 0;
+}
+
 /* True if the populations grow by the same number in each `period`, or by a number for each of its
  * phases: their second differences are 0 in the second half, and for three periods at least. */
 static bool grows_by(const struct search *s, uint64_t period)
@@ -424,9 +436,7 @@ static int jump_to_recurrence(struct search *s, const struct map *seen, uint64_t
     const uint64_t begin = s->origin;
     int status = life_step(s->lf, 1);
     for (uint64_t i = 1; i <= most && status == 0; i++) {
-        s->origin = begin + i * JUMP;
-        s->n = 0;
-        if (identify_cells_take(s->lf, &s->now) < 0 || note_population(s) < 0)
+        if (identify_cells_take(s->lf, &s->now) < 0 || note_jump(s, begin + i * JUMP) < 0)
             return -1;
         if (!s->population[0])
             return identify_extinct(s);
@@ -454,9 +464,7 @@ static int search_long_periods(struct search *s, uint64_t limit)
         return status;
     if (life_step(s->lf, limit - generation_of(s)) < 0)
         return -1;
-    s->origin = limit;
-    s->n = 0;
-    status = note_population(s);
+    status = note_jump(s, limit);
     return status == 0 && !s->population[0] ? identify_extinct(s) : status;
 }
 

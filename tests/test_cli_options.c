@@ -741,7 +741,7 @@ static void memory_is_shared_by_ranks_of_a_host(void **unused)
     capture_end();
     assert_int_equal(one, CLI_DONE);
     assert_int_equal(three, CLI_FAILED);
-    assert_non_null(strstr(said, " bytes need "));
+    assert_non_null(strstr(said, " bytes on each of 3 ranks of this host need "));
 }
 
 int main(void)

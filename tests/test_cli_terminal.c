@@ -156,7 +156,7 @@ static void terminal_fits_other_reports(void **state)
         {{"nbody", "-n", "512", "--compare", NULL}, "rounding error"},
         {{"life", "census", "--soups", "20", NULL}, "Life-Like"},
         {{"cluster-model", "--of", "life", NULL}, "without overlap"},
-        {{"cluster-model", "--of", "tree", NULL}, "number of GPUs"},
+        {{"cluster-model", "--of", "tree", NULL}, "of GPUs for"},
         {{"--help", NULL}, "cluster-model"},
     };
     (void)state;

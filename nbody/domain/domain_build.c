@@ -36,6 +36,7 @@ static int domain_launch_box(struct nbody *nb, struct nbody_device *p)
 
 struct corners {
     double lo[3], hi[3];
+    double failed; /* 1 if a device of a rank has no box */
 };
 
 static void join_bounding_boxes(void *a, const void *b, void *arg)
@@ -47,6 +48,7 @@ static void join_bounding_boxes(void *a, const void *b, void *arg)
         one->lo[c] = fmin(one->lo[c], two->lo[c]);
         one->hi[c] = fmax(one->hi[c], two->hi[c]);
     }
+    one->failed = fmax(one->failed, two->failed);
 }
 
 enum { CUBE_STEPS = 8 }; /* as in tree.cl */
@@ -79,16 +81,17 @@ static void root_cube_host(const struct nbody *nb, const struct corners *all, do
     cube[3] = root_cube_side_host(nb, extent);
 }
 
-/* Reduce the bounding boxes of all ranks to the root cube, once they are downloaded. */
-static int domain_root_cube(struct nbody *nb, double cube[4])
+/* Reduce the bounding boxes of all ranks to the root cube, once they are downloaded. status: of
+ * their launches. A rank that has failed takes part, so that all ranks fail. */
+static int domain_root_cube(struct nbody *nb, int status, double cube[4])
 {
-    struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
     EACH_TREE(nb, p)
     {
-        if (nbody_domain_wait_event(nb, p, &p->domain.ev_box) != 0)
-            return -1;
-        for (size_t k = 0; k < p->force.tree->box_groups; k++) {
-            struct corners some;
+        if (status == 0)
+            status = nbody_domain_wait_event(nb, p, &p->domain.ev_box);
+        for (size_t k = 0; status == 0 && k < p->force.tree->box_groups; k++) {
+            struct corners some = {.failed = 0};
             for (size_t c = 0; c < 3; c++) {
                 some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
                 some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
@@ -96,19 +99,23 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
             join_bounding_boxes(&all, &some, NULL);
         }
     }
-    if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0)
+    all.failed = status != 0;
+    if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0 || status != 0)
         return -1;
+    if (all.failed > 0)
+        return clerror_set(EIO, "nbody: a device of another rank failed");
     root_cube_host(nb, &all, cube);
     return 0;
 }
 
 int nbody_domain_find_cube(struct nbody *nb)
 {
-    double cube[4];
+    double cube[4] = {0};
+    int status = 0;
     EACH_TREE(nb, p)
-    if (domain_launch_box(nb, p) != 0)
-        return -1;
-    if (domain_root_cube(nb, cube) != 0)
+    if (status == 0)
+        status = domain_launch_box(nb, p);
+    if (domain_root_cube(nb, status, cube) != 0)
         return -1;
     nb->domain.tree->cube_side = cube[3];
     EACH_TREE(nb, p)

@@ -301,10 +301,8 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
     struct sorted_rows s = {.n = nbody_ranks_own_rows(nb), .words = nb->domain.key_words};
     *route = (struct route){.begin = NULL};
     int status = world_reduce_status(nb->world, allocate_sorted_rows(&s));
-    if (status == 0 && nbody_domain_find_cube(nb) != 0) {
-        free_sorted_rows(&s);
-        return -1; /* no further collective: other ranks may wait in that of the cube */
-    }
+    if (status == 0)
+        status = nbody_domain_find_cube(nb);
     EACH_TREE(nb, p)
     if (status == 0)
         status = nbody_hilbert_sort_own(nb, p, &s);
