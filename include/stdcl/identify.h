@@ -52,9 +52,9 @@ struct life_identity {
      * which more than 2^17 cells have made HashLife compute 2^20 results. */
     uint64_t generation;
     /* Generations; 0 if none. Growth: a common period of the population and of the engine, or of
-     * the population if the engine does not recur within eight of its periods; the engine's own
-     * may be a divisor. Separate objects: the least common multiple of their periods
-     * if all of them move equally, or do not move; 0 if not, or if it is 2^63 or more. */
+     * the population if the engine does not recur within eight of its periods; the engine's own may
+     * be a divisor. Separate objects: the least common multiple of their periods if all of them
+     * move equally, or do not move; 0 if not, or if it is 2^63 or more. */
     uint64_t period;
     /* Displacement in a period, of the engine in case of growth: columns to the right, rows
      * downwards. 0 also if the engine does not recur; of its larger parts if they move
