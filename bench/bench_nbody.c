@@ -70,6 +70,14 @@ static void free_bodies(struct bodies *b)
     free(b->acc);
 }
 
+/* A host that holds the bodies of several GPUs has room for little else. */
+static void forget_bodies(struct bodies *b)
+{
+    free(b->pos);
+    free(b->vel);
+    b->pos = b->vel = NULL;
+}
+
 static void plain_force(const struct bodies *b, double eps, size_t i, double acc[3])
 {
     acc[0] = acc[1] = acc[2] = 0;
@@ -411,6 +419,8 @@ static void bench_nbody_case(void *arg, const char *shape)
     }
     if (nbody_method(nb) == NBODY_TREE) {
         fprintf(stderr, "# n=%zu: an engine in %.1f s\n", b->n, seconds_now() - start);
+        if (!o->sweep)
+            forget_bodies(b);
         bench_tree(nb, o, b);
         return;
     }

@@ -15,13 +15,6 @@ struct subbuffer {
     cl_mem buffer;
 };
 
-/* Host memory that a driver keeps mapped, which makes copies fast. */
-struct mapping {
-    cl_mem buffer; /* NULL: none */
-    cl_command_queue queue;
-    void *at;
-};
-
 /* How a sampler reads an image. */
 struct sampling {
     cl_bool normalized;
@@ -58,7 +51,7 @@ struct memory {
     cl_mem *buffer;       /* per device, NULL until first use */
     cl_sampler *samplers; /* per device, NULL until first use; NULL unless CL_MEM_SAMPLER */
     struct subbuffer *subbuffers;
-    struct mapping pin;      /* host region registered with the GPU driver */
+    cl_mem pin;              /* registers the host region with a GPU's driver; NULL: not */
     _Atomic int last_device; /* last user; -1: the host */
     _Atomic int last_writer; /* last device whose kernel may have written the block; -1: none */
     _Atomic bool host_current;
@@ -68,8 +61,9 @@ struct memory {
     _Atomic bool *holds_data;     /* per device: its image was written at least once */
     _Atomic bool *is_copy;        /* per device: its image equals that of the only other holder */
     _Atomic enum coherence coherence;
-    pthread_mutex_t migrating; /* guards migration between images, and `staging` */
-    struct mapping staging;    /* host memory for migration */
+    pthread_mutex_t migrating; /* guards migration between images, and the members below */
+    char *staging;             /* host memory for migration; NULL: none yet */
+    cl_mem staging_pin;        /* registers it */
 };
 
 /* Incremented by every event after which a pointer may mean another buffer (free, detach, realloc,
@@ -151,11 +145,11 @@ bool memory_has_buffers(const struct memory *m);
 
 /* Register the host region with the driver of a GPU, once. Failure is no error: copies are slower.
  */
-void memory_pin(struct memory *m, struct device *d);
+void memory_pin(struct memory *m, const struct device *d);
 
-/* Mapped host memory of m's size for migration between devices; NULL if there is none. Call with
+/* Host memory of m's size for migration from a device to others; NULL if there is none. Call with
  * m->migrating held. */
-void *memory_staging(struct memory *m, struct device *d);
+char *memory_staging(struct memory *m, const struct device *d);
 
 /* Enqueue a copy between `host` and a part of a device's buffer of m; always the whole of an
  * image. */

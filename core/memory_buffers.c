@@ -1,8 +1,8 @@
 /* memory_buffers.c - device buffers of an allocation.
  *
  * An allocation has one buffer per device of its context, created at first use. If a GPU takes
- * part, the first transfer registers the host region with its driver (a USE_HOST_PTR buffer that
- * stays mapped): copies then run asynchronously at the full rate of the link, to every device.
+ * part, the first transfer registers the host region with its driver: copies then run
+ * asynchronously at the full rate of the link, to every device.
  * SPDX-License-Identifier: MIT
  */
 #include "core/memory.h"
@@ -103,15 +103,11 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     return status;
 }
 
-static void unmap(struct mapping *map)
+static void release(cl_mem *buffer)
 {
-    if (!map->buffer)
-        return;
-    clEnqueueUnmapMemObject(map->queue, map->buffer, map->at, 0, NULL, NULL);
-    clFinish(map->queue);
-    clReleaseMemObject(map->buffer);
-    clReleaseCommandQueue(map->queue);
-    map->buffer = NULL;
+    if (*buffer)
+        clReleaseMemObject(*buffer);
+    *buffer = NULL;
 }
 
 void memory_detach(struct memory *m)
@@ -127,11 +123,12 @@ void memory_detach(struct memory *m)
         clReleaseMemObject(s->buffer);
         free(s);
     }
-    unmap(&m->pin);
-    unmap(&m->staging);
+    release(&m->pin);
+    release(&m->staging_pin);
+    free(m->staging);
+    m->staging = NULL;
     for (cl_uint i = 0; i < m->cp->ndev; i++)
-        if (m->buffer[i])
-            clReleaseMemObject(m->buffer[i]);
+        release(&m->buffer[i]);
     forget_devices(m);
     m->cp = NULL;
 }
@@ -300,41 +297,31 @@ bool memory_has_buffers(const struct memory *m)
     return false;
 }
 
-/* Create a buffer that stays mapped. Failure is no error. */
-static void mapping_create(struct mapping *map, struct device *d, size_t size, cl_mem_flags flags,
-                           void *host, cl_map_flags how)
+/* Register host memory with a GPU's driver, by a buffer in its place; NULL: not registered. The
+ * buffer is neither used nor mapped: NVIDIA's driver (580) would then allocate device memory of its
+ * size. */
+static cl_mem pin_create(const struct device *d, void *host, size_t size)
 {
-    cl_int err;
-    map->buffer = clCreateBuffer(d->context, CL_MEM_READ_WRITE | flags, size, host, &err);
-    if (!map->buffer)
-        return;
-    map->at = clEnqueueMapBuffer(d->queue, map->buffer, CL_TRUE, how, 0, size, 0, NULL, NULL, &err);
-    if (!map->at) {
-        clReleaseMemObject(map->buffer);
-        map->buffer = NULL;
-        return;
-    }
-    map->queue = d->queue;
-    clRetainCommandQueue(d->queue); /* the observer may replace the queue */
+    if (!(d->type & CL_DEVICE_TYPE_GPU) || size < PIN_FROM_BYTES)
+        return NULL;
+    return clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size, host, NULL);
 }
 
-/* Mapped read-only, so that neither mapping nor unmapping changes the region. */
-void memory_pin(struct memory *m, struct device *d)
+void memory_pin(struct memory *m, const struct device *d)
 {
-    if (!(d->type & CL_DEVICE_TYPE_GPU) || m->size < PIN_FROM_BYTES)
-        return;
     pthread_mutex_lock(&m->lock);
-    if (!m->pin.buffer)
-        mapping_create(&m->pin, d, m->size, CL_MEM_USE_HOST_PTR, m->base, CL_MAP_READ);
+    if (!m->pin)
+        m->pin = pin_create(d, m->base, m->size);
     pthread_mutex_unlock(&m->lock);
 }
 
-void *memory_staging(struct memory *m, struct device *d)
+char *memory_staging(struct memory *m, const struct device *d)
 {
-    if (!m->staging.buffer)
-        mapping_create(&m->staging, d, m->size, CL_MEM_ALLOC_HOST_PTR, NULL,
-                       CL_MAP_READ | CL_MAP_WRITE);
-    return m->staging.buffer ? m->staging.at : NULL;
+    if (!m->staging)
+        m->staging = malloc(m->size);
+    if (m->staging && !m->staging_pin)
+        m->staging_pin = pin_create(d, m->staging, m->size);
+    return m->staging;
 }
 
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
