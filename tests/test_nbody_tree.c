@@ -677,30 +677,36 @@ static void tree_bits_are_reproducible(void **state)
     }
 }
 
-/* Rows that move to the devices of their domains keep their bits. */
+/* Rows that move to the devices of their domains keep their bits, and the domains their sizes. */
 static void tree_repartition_changes_no_bit(void **state)
 {
     enum { N = 4097, STEPS = 24 };
+    static const enum shape shapes[] = {PLUMMER, CUBE, BLACK_HOLE};
     static double x[2][N][3], v[2][N][3];
-    const double shares[64] = {1, 1};
+    const double shares[64] = {1, 2, 1};
     bool moved = false;
     (void)state;
     if (clgetndev(stddev) == 1 || !all_alike())
         skip();
-    make_tree_bodies(PLUMMER, N);
-    for (int k = 0; k < 2; k++) {
-        struct nbody_options o = {.eps = 0.01, .accuracy = 0.02, .shape = walks[0]};
-        o.ctx = k ? stddev : NULL;
-        o.shares = k ? shares : NULL;
-        nbody *nb = tree_engine(N, o);
-        works(nbody_step(nb, STEPS));
-        works(nbody_state(nb, x[k], v[k]));
-        moved = k && nb->domain.tree->repartitioned_at > 0;
-        nbody_free(nb);
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        make_tree_bodies(shapes[i], N);
+        for (int k = 0; k < 2; k++) {
+            struct nbody_options o = {.eps = 0.01, .accuracy = 0.02, .shape = walks[0]};
+            o.ctx = k ? stddev : NULL;
+            o.shares = k ? shares : NULL;
+            nbody *nb = tree_engine(N, o);
+            works(nbody_step(nb, STEPS));
+            works(nbody_state(nb, x[k], v[k]));
+            const struct domains *s = nb->domain.tree;
+            moved |= k && s->repartitioned_at > 0;
+            for (cl_uint d = 0; k && d < s->n; d++)
+                assert_true(5 * s->n * (s->begin[d + 1] - s->begin[d]) > N);
+            nbody_free(nb);
+        }
+        assert_memory_equal(x[0], x[1], sizeof x[0]);
+        assert_memory_equal(v[0], v[1], sizeof v[0]);
     }
     assert_true(moved);
-    assert_memory_equal(x[0], x[1], sizeof x[0]);
-    assert_memory_equal(v[0], v[1], sizeof v[0]);
 }
 
 /* The groups of a domain interact with the mass of all bodies: every needed export of the other

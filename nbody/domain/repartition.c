@@ -1,4 +1,6 @@
-/* repartition.c - rows move to the devices whose domains of the tree they lie in.
+/* repartition.c - rows move to the devices whose domains of the tree they lie in. Rows are numbered
+ * along the curve, so those that leave a device are its first or last ones, and the others move by
+ * the same distance within it.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -38,21 +40,205 @@ static bool repartition_is_due(const struct nbody *nb, double now)
                                       now - s->repartitioned_at > 100 * s->repartition_seconds);
 }
 
-/* Collective. Rows keep their numbers and move to the ranks that get them. */
-static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+/* ---- Move. ----------------------------------------------------------------------------------- */
+
+/* Rows that move from a device, on any rank, to another. */
+struct moving {
+    cl_uint from, to; /* domains */
+    size_t first, count;
+    char *numbers; /* of the rows: by part, then by row; NULL where neither device is this rank's */
+};
+
+/* A part of a device's rows: positions and masses, a plane of the state, or |a|. */
+struct row_part {
+    char *at;     /* number of the device's first row */
+    size_t bytes; /* of a row */
+};
+
+static size_t row_parts(const struct nbody *nb)
 {
-    const size_t first = nbody_ranks_own_first(nb), count = nbody_ranks_own_rows(nb);
+    return nb->planes + 2;
+}
+
+static struct row_part row_part(const struct nbody *nb, const struct nbody_device *p, size_t k)
+{
+    const size_t plane = k - 1;
+    return k == 0 ? (struct row_part){p->posm, 4 * nb->real}
+           : k <= nb->planes
+               ? (struct row_part){(char *)p->state + plane * p->rows * nb->real, nb->real}
+               : (struct row_part){p->force.tree->a_old, nb->real};
+}
+
+/* Enqueue copies of rows between a device and its host images. */
+static int copy_moving(struct nbody *nb, const struct nbody_device *p, const struct moving *m,
+                       int direction)
+{
+    for (size_t k = 0; k < row_parts(nb); k++) {
+        const struct row_part part = row_part(nb, p, k);
+        if (clmsyncn(nb->ctx, p->dev, part.at + (m->first - p->first) * part.bytes,
+                     m->count * part.bytes, direction | CL_EVENT_NOWAIT) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
+}
+
+/* Copy rows between the host images of a device and m->numbers. */
+static void pack_moving(const struct nbody *nb, const struct nbody_device *p,
+                        const struct moving *m, bool pack)
+{
+    char *numbers = m->numbers;
+    for (size_t k = 0; k < row_parts(nb); k++) {
+        const struct row_part part = row_part(nb, p, k);
+        char *const rows = part.at + (m->first - p->first) * part.bytes;
+        const size_t bytes = m->count * part.bytes;
+        memcpy(pack ? numbers : rows, pack ? rows : numbers, bytes);
+        numbers += bytes;
+    }
+}
+
+static size_t moving_bytes(const struct nbody *nb, const struct moving *m)
+{
+    return m->count * (5 + (size_t)nb->planes) * nb->real;
+}
+
+static int no_memory_to_move(const struct nbody *nb)
+{
+    return clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
+}
+
+/* List the rows that leave or reach this rank's devices. Return their number; -1: out of memory. */
+static int list_movings(const struct nbody *nb, const size_t *had, const size_t *get,
+                        struct moving *list)
+{
+    const struct domains *s = nb->domain.tree;
+    int count = 0;
+    for (size_t row = 0, end, from = 0, to = 0; row < nb->n; row = end) {
+        while (from + 1 < s->n && had[from + 1] <= row)
+            from++;
+        while (to + 1 < s->n && get[to + 1] <= row)
+            to++;
+        end = from + 1 < s->n && had[from + 1] < nb->n ? had[from + 1] : nb->n;
+        end = to + 1 < s->n && get[to + 1] < end ? get[to + 1] : end;
+        if (from == to || (!s->owner[from].device && !s->owner[to].device))
+            continue;
+        struct moving *m = &list[count++];
+        *m = (struct moving){(cl_uint)from, (cl_uint)to, row, end - row, NULL};
+        m->numbers = malloc(moving_bytes(nb, m));
+        if (!m->numbers)
+            return no_memory_to_move(nb);
+    }
+    return count;
+}
+
+/* Download and pack the rows that leave this rank's devices. Blocks. */
+static int take_movings(struct nbody *nb, const struct moving *list, int count)
+{
+    const struct owner *const owner = nb->domain.tree->owner;
+    int status = 0;
+    for (int k = 0; k < count; k++)
+        if (owner[list[k].from].device)
+            status |= copy_moving(nb, owner[list[k].from].device, &list[k], CL_MEM_HOST);
+    EACH_TREE(nb, p)
+    status |= nbody_device_wait(nb, p);
+    for (int k = 0; k < count && status == 0; k++)
+        if (owner[list[k].from].device)
+            pack_moving(nb, owner[list[k].from].device, &list[k], true);
+    return status;
+}
+
+/* Send rows to other ranks, and receive theirs. */
+static int exchange_movings(struct nbody *nb, const struct moving *list, int count)
+{
+    struct domains *s = nb->domain.tree;
+    world_request **const request = malloc(((size_t)count + 1) * sizeof *request);
+    size_t posted = 0;
+    int status = world_reduce_status(nb->world, request ? 0 : no_memory_to_move(nb));
+    for (int k = 0; k < count && status == 0; k++) {
+        const struct moving *const m = &list[k];
+        const struct owner *from = &s->owner[m->from], *to = &s->owner[m->to];
+        if (from->rank == to->rank)
+            continue;
+        const int tag = 16 + (int)m->from;
+        request[posted++] =
+            from->device
+                ? world_send(nb->world, to->rank, tag, m->numbers, moving_bytes(nb, m))
+                : world_receive(nb->world, from->rank, tag, m->numbers, moving_bytes(nb, m));
+    }
+    if (status == 0)
+        status = world_wait(nb->world, request, posted);
+    free(request);
+    return status;
+}
+
+/* Move the rows that stay on a device to their new places there. */
+static int shift_rows(const struct nbody *nb, struct nbody_device *p, size_t first, size_t count)
+{
+    const size_t had = p->first + p->count, get = first + count,
+                 from = p->first > first ? p->first : first, end = had < get ? had : get;
+    return from < end && p->first != first
+               ? nbody_tree_shift_rows(nb, p, from - p->first, from - first, end - from)
+               : 0;
+}
+
+/* Unpack and upload the rows that reach this rank's devices. Blocks. */
+static int put_movings(struct nbody *nb, const struct moving *list, int count)
+{
+    const struct owner *const owner = nb->domain.tree->owner;
+    int status = 0;
+    for (int k = 0; k < count; k++) {
+        const struct nbody_device *p = owner[list[k].to].device;
+        if (!p)
+            continue;
+        pack_moving(nb, p, &list[k], false);
+        status |= copy_moving(nb, p, &list[k], CL_MEM_DEVICE);
+    }
+    EACH_TREE(nb, p)
+    status |= nbody_device_wait(nb, p);
+    return status;
+}
+
+/* The numbers of the rows' bodies are on the hosts. */
+static int move_bodies(struct nbody *nb, size_t first, size_t count)
+{
     struct route r = {.begin = NULL};
-    int status = nbody_ranks_redivide(nb, get);
-    status = world_reduce_status(nb->world, status);
+    int status = nbody_route_ranges(nb, &r, first, count, NULL);
     if (status == 0)
-        status = nbody_route_ranges(nb, &r, first, count, NULL);
-    if (status == 0)
-        status = world_reduce_status(nb->world, nbody_ranks_redivide(nb, had));
-    if (status == 0)
-        status = nbody_particles_permute(nb, &r, had, get);
+        status = nbody_particles_permute_bodies(nb, &r);
     nbody_route_free(&r);
     return status;
+}
+
+/* Collective. Rows keep their numbers and move to the devices that get them: few rows, between
+ * devices whose domains are neighbours. */
+static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+{
+    struct domains *s = nb->domain.tree;
+    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
+    struct moving *const list = calloc(2 * (size_t)s->n, sizeof *list);
+    const int count = list ? list_movings(nb, had, get, list) : no_memory_to_move(nb);
+    int status = world_reduce_status(nb->world, count < 0 ? -1 : 0);
+    if (status == 0)
+        status = world_reduce_status(nb->world, take_movings(nb, list, count));
+    if (status == 0)
+        status = exchange_movings(nb, list, count);
+    for (cl_uint k = 0; status == 0 && k < s->n; k++) {
+        struct owner *const o = &s->owner[k];
+        o->first = get[k];
+        o->count = (k + 1 < s->n ? get[k + 1] : nb->n) - get[k];
+        if (o->device)
+            status = shift_rows(nb, o->device, o->first, o->count);
+    }
+    EACH_TREE(nb, p)
+    status |= nbody_device_wait(nb, p); /* a CPU's rows are the host's */
+    if (status == 0)
+        status = nbody_ranks_redivide(nb, get);
+    if (status == 0)
+        status = put_movings(nb, list, count);
+    status = world_reduce_status(nb->world, status);
+    for (size_t k = 0; list && k < 2 * (size_t)s->n; k++)
+        free(list[k].numbers);
+    free(list);
+    return status == 0 ? move_bodies(nb, first, rows) : -1;
 }
 
 int nbody_domain_repartition(struct nbody *nb)
@@ -70,17 +256,10 @@ int nbody_domain_repartition(struct nbody *nb)
     struct holder *all = nbody_ranks_holders(nb, &n);
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
     const bool better = all && had && repartition_helps(nb, all, n, had, get);
-    int status =
-        all && had ? 0
-                   : clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
+    int status = all && had ? 0 : no_memory_to_move(nb);
     if (world_reduce_status(nb->world, status) != 0 ||
         (better && repartition_move(nb, had, get) != 0))
         status = -1;
-    for (size_t k = 0; status == 0 && better && k < n; k++) {
-        struct owner *o = &nb->domain.tree->owner[k];
-        o->first = get[k];
-        o->count = (k + 1 < n ? get[k + 1] : nb->n) - get[k];
-    }
     free(all);
     free(had);
     if (better) {

@@ -245,16 +245,6 @@ static void stride_block(void *job, size_t block, size_t first, size_t end)
         stride_numbers(k, first, end, sizeof(double));
 }
 
-/* First row of each device before and after a repartition; NULL if they do not change. */
-struct repartition {
-    const size_t *old_first, *new_first;
-};
-
-static int set_first_rows(struct nbody *nb, const size_t *first)
-{
-    return first ? nbody_ranks_redivide(nb, first) : 0;
-}
-
 /* Numbers of this rank's rows before and after a permutation. */
 struct permuted {
     char *from, *to;
@@ -283,14 +273,11 @@ static void copy_component(const struct nbody *nb, bool to_devices, char *rows, 
 
 /* Permute one component of each row; the numbers of a device's rows follow at distance `step`. */
 static int permute_component(struct nbody *nb, const struct route *route,
-                             const struct repartition *d, const struct permuted *rows,
-                             own_component *own, size_t which, size_t step)
+                             const struct permuted *rows, own_component *own, size_t which,
+                             size_t step)
 {
-    if (set_first_rows(nb, d->old_first) != 0)
-        return -1;
     copy_component(nb, false, rows->from, own, which, step);
-    if (nbody_route_move(nb, route, nb->real, rows->from, rows->to) != 0 ||
-        set_first_rows(nb, d->new_first) != 0)
+    if (nbody_route_move(nb, route, nb->real, rows->from, rows->to) != 0)
         return -1;
     copy_component(nb, true, rows->to, own, which, step);
     return 0;
@@ -307,19 +294,18 @@ static char *row_plane(const struct nbody *nb, const struct nbody_device *p, siz
 }
 
 static int permute_components(struct nbody *nb, const struct route *route,
-                              const struct repartition *d, const struct permuted *rows)
+                              const struct permuted *rows)
 {
     for (size_t c = 0; c < 4; c++)
-        if (permute_component(nb, route, d, rows, row_position, c, 4) != 0)
+        if (permute_component(nb, route, rows, row_position, c, 4) != 0)
             return -1;
     for (size_t k = 0; k < nb->planes; k++)
-        if (permute_component(nb, route, d, rows, row_plane, k, 1) != 0)
+        if (permute_component(nb, route, rows, row_plane, k, 1) != 0)
             return -1;
-    return nb->force.a_old_valid ? permute_component(nb, route, d, rows, row_a_old, 0, 1) : 0;
+    return nb->force.a_old_valid ? permute_component(nb, route, rows, row_a_old, 0, 1) : 0;
 }
 
-/* Collective. Permute the numbers of the bodies. */
-static int permute_bodies(struct nbody *nb, const struct route *route)
+int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route)
 {
     const size_t rows = route->came[world_size(nb->world)];
     cl_uint *const body = malloc((rows + 1) * sizeof *body);
@@ -332,20 +318,19 @@ static int permute_bodies(struct nbody *nb, const struct route *route)
     return status;
 }
 
-int nbody_particles_permute(struct nbody *nb, const struct route *route, const size_t *old_first,
-                            const size_t *new_first)
+/* Collective. Permute positions, state, |a| and `body` along a route. Blocks. */
+static int permute_rows(struct nbody *nb, const struct route *route)
 {
     const int ranks = world_size(nb->world);
     const struct permuted rows = {malloc((route->begin[ranks] + 1) * nb->real),
                                   malloc((route->came[ranks] + 1) * nb->real)};
     int status = rows.from && rows.to ? 0 : sort_no_memory(route->begin[ranks]);
     if (world_reduce_status(nb->world, status) != 0 || sort_copy_all(nb, CL_MEM_HOST) != 0 ||
-        permute_components(nb, route, &(struct repartition){old_first, new_first}, &rows) != 0 ||
-        sort_copy_all(nb, CL_MEM_DEVICE) != 0)
+        permute_components(nb, route, &rows) != 0 || sort_copy_all(nb, CL_MEM_DEVICE) != 0)
         status = -1;
     free(rows.from);
     free(rows.to);
-    return status == 0 ? permute_bodies(nb, route) : -1;
+    return status == 0 ? nbody_particles_permute_bodies(nb, route) : -1;
 }
 
 void nbody_hilbert_load(struct nbody *nb, const void *body)
@@ -395,9 +380,11 @@ int nbody_hilbert_sort_rows(struct nbody *nb)
     if (status == 0)
         status = check_order(nb, &route);
     if (status == 0 && nb->method == NBODY_TREE && !nb->domain.tree)
-        status = nbody_hilbert_move_device(nb, route.order) == 0 ? permute_bodies(nb, &route) : -1;
+        status = nbody_hilbert_move_device(nb, route.order) == 0
+                     ? nbody_particles_permute_bodies(nb, &route)
+                     : -1;
     else if (status == 0)
-        status = nbody_particles_permute(nb, &route, NULL, NULL);
+        status = permute_rows(nb, &route);
     nbody_route_free(&route);
     nbody_particles_moved(nb);
     return status;

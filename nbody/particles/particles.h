@@ -116,10 +116,8 @@ bool nbody_hilbert_due(const struct nbody *nb);
 size_t nbody_hilbert_left(const struct nbody *nb);
 void nbody_hilbert_free(struct nbody *nb);
 
-/* Collective. Permute positions, state, |a| and `body` along a route. Each device's first row
- * changes from old_first[] to new_first[]; NULL: it stays. Blocks. */
-int nbody_particles_permute(struct nbody *nb, const struct route *route, const size_t *old_first,
-                            const size_t *new_first);
+/* Collective. Move the numbers of the bodies (`body`) along a route to the ranks of their rows. */
+int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route);
 
 /* Return an array[][numbers] of this rank's rows, for nbody_particles_return: a part of the
  * caller's array `out`, or from malloc. NULL: out of memory. */
