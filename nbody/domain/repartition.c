@@ -27,7 +27,7 @@ static bool repartition_helps(const struct nbody *nb, const struct holder *all, 
         if ((end < nb->n ? end : nb->n) <= get[k])
             return false;
     }
-    return off > nb->n / 512;
+    return off > nb->n / 4096;
 }
 
 /* True once costs are known roughly, and again once the domains are balanced; later so rarely that
@@ -35,7 +35,7 @@ static bool repartition_helps(const struct nbody *nb, const struct holder *all, 
 static bool repartition_is_due(const struct nbody *nb, double now)
 {
     const struct domains *s = nb->domain.tree;
-    return s->balance_checks >= 3 && (nb->shares_given || s->repartition_seconds <= 0 ||
+    return s->balance_checks >= 2 && (nb->shares_given || s->repartition_seconds <= 0 ||
                                       (nbody_domain_balanced(nb) && !s->repartitioned) ||
                                       now - s->repartitioned_at > 100 * s->repartition_seconds);
 }
@@ -171,7 +171,8 @@ static int exchange_movings(struct nbody *nb, const struct moving *list, int cou
 }
 
 /* Move the rows that stay on a device to their new places there. */
-static int shift_rows(const struct nbody *nb, struct nbody_device *p, size_t first, size_t count)
+static int shift_rows(const struct nbody *nb, const struct nbody_device *p, size_t first,
+                      size_t count)
 {
     const size_t had = p->first + p->count, get = first + count,
                  from = p->first > first ? p->first : first, end = had < get ? had : get;
