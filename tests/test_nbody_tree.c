@@ -830,6 +830,33 @@ static void tree_deferred_groups_change_no_bit(void **state)
     }
 }
 
+/* Marks of groups to be deferred, which a cancelled sum leaves, change no bit of the next sum. */
+static void tree_marks_of_cancelled_sum_change_no_bit(void **state)
+{
+    static double x[2][MOST][3], v[2][MOST][3];
+    static const double shares[64] = {1, 1, 1};
+    (void)state;
+    make_tree_bodies(PLUMMER, MOST);
+    for (int marked = 0; marked < 2; marked++) {
+        nbody *nb =
+            tree_engine(MOST, (struct nbody_options){.ctx = stddev, .shares = shares, .eps = 0.01});
+        works(nbody_step(nb, 1));
+        for (struct nbody_device *p = nb->device; marked && p < nb->device + nb->ndev; p++) {
+            const struct tree *t = p->force.tree;
+            cl_uint(*info)[4] = t->info;
+            works(nbody_device_download(nb, p, info, clsizeofmem(info)));
+            for (cl_uint g = t->first_group; g < t->first_group + t->groups; g++)
+                info[g][3] = 2;
+            assert_true(clmsync(stddev, p->dev, info, CL_MEM_DEVICE) != (cl_event)-1);
+        }
+        works(nbody_step(nb, 2));
+        works(nbody_state(nb, x[marked], v[marked]));
+        nbody_free(nb);
+    }
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
+}
+
 /* Groups deferred only after all domains are counted walk by few bodies. Their criterion may be
  * stricter than the group's. */
 static void tree_small_groups_use_stricter_criterion(void **state)
@@ -1204,6 +1231,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[2]);
     const struct CMUnitTest on_two[] = {cmocka_unit_test(tree_domains_match_single_device),
                                         cmocka_unit_test(tree_deferred_groups_change_no_bit),
+                                        cmocka_unit_test(tree_marks_of_cancelled_sum_change_no_bit),
                                         cmocka_unit_test(tree_small_groups_use_stricter_criterion),
                                         cmocka_unit_test(tree_exports_are_not_repeated),
                                         cmocka_unit_test(tree_let_overflow_is_repeated),

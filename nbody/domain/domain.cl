@@ -236,10 +236,11 @@ static inline real8 box_union(real8 a, real8 b)
  * its groups. It is left empty if it is more than MERGE_RATIO times as long as the smallest group's
  * box, or if let_export flagged it in one of the last SPLIT_SUMS sums (split_groups counts them
  * down). Each of its groups then has a box of its own, with its number from `first` on, in any
- * order. Without room for these the merged box stays. */
+ * order. Without room for these the merged box stays. info[].w = 0: no group is deferred at once;
+ * a cancelled sum may have left other values. */
 kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const real *a_old_sorted,
                                        uint n, uint first, uint groups, global real8 *box, uint to,
-                                       uint room, global uint *split_groups)
+                                       uint room, global uint4 *info, global uint *split_groups)
 {
     local real8 found[GROUP_1D];
     const uint lid = get_local_id(0), each = GROUP_1D / MERGED, own = lid / each;
@@ -265,6 +266,7 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
     for (uint i = 0; i < some; i++) {
         all = box_union(all, found[i * each]);
         least = fmin(least, box_longest_side(found[i * each]));
+        info[first + k + i].w = 0;
     }
     if (sums > 0)
         split_groups[number] = sums - 1;

@@ -79,7 +79,7 @@ int nbody_let_launch_boxes(struct nbody *nb, struct nbody_device *p)
     const struct box_part b = let_box_part(s, p->domain.index);
     if (nbody_tree_launch(nb, p, TREE_GROUP_BOXES, b.merged, (size_t)p->shape.group_1d,
                           ARGS(t->body, t->a_old_sorted, t->target.n, t->first_group, b.groups,
-                               s->group_box, b.at, b.single, t->split_groups)) != 0)
+                               s->group_box, b.at, b.single, t->info, t->split_groups)) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }

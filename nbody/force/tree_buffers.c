@@ -256,7 +256,10 @@ int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t key
     if (keys <= t->key_room)
         return 0;
     t->key_room = keys + keys / 8;
-    return tree_allocate_keys(nb, p) == 0 ? 1 : -1;
+    if (tree_allocate_keys(nb, p) == 0)
+        return 1;
+    t->key_room = 0;
+    return -1;
 }
 
 /* ---- Arrays in tree order. ------------------------------------------------------------------- */
