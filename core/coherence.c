@@ -1,8 +1,8 @@
 /* coherence.c - coherence between the devices' images of a block.
  *
  * In the historic interface all devices of a context shared one buffer. A device that uses a block
- * therefore gets the newest image of another device, copied through host memory that the driver
- * keeps mapped; the host's own image stays unchanged. A program that copies a block to several
+ * therefore gets the newest image of another device, copied through host memory; the host's own
+ * image stays unchanged. A program that copies a block to several
  * devices itself, by clmsync or clmsyncn, manages its images: nothing is copied for it. The first
  * of the two decides:
  *

@@ -299,7 +299,7 @@ bool memory_has_buffers(const struct memory *m)
 
 /* Register host memory with a GPU's driver, by a buffer in its place; NULL: not registered. The
  * buffer is neither used nor mapped: NVIDIA's driver (580) would then allocate device memory of its
- * size. */
+ * size (bench/studies/nvidia-h200-pinned.json). */
 static cl_mem pin_create(const struct device *d, void *host, size_t size)
 {
     if (!(d->type & CL_DEVICE_TYPE_GPU) || size < PIN_FROM_BYTES)
