@@ -2,9 +2,8 @@
  *
  * In the historic interface all devices of a context shared one buffer. A device that uses a block
  * therefore gets the newest image of another device, copied through host memory; the host's own
- * image stays unchanged. A program that copies a block to several
- * devices itself, by clmsync or clmsyncn, manages its images: nothing is copied for it. The first
- * of the two decides:
+ * image stays unchanged. A program that copies a block to several devices itself, by clmsync or
+ * clmsyncn, manages its images: nothing is copied for it. The first of the two decides:
  *
  *   UNDECIDED    at most one device has an image
  *   COHERENT     a device used a block of which another device had the newest image

@@ -51,7 +51,7 @@ struct memory {
     cl_mem *buffer;       /* per device, NULL until first use */
     cl_sampler *samplers; /* per device, NULL until first use; NULL unless CL_MEM_SAMPLER */
     struct subbuffer *subbuffers;
-    cl_mem pin;              /* registers the host region with a GPU's driver; NULL: not */
+    cl_mem pin;              /* registration of the host region with a GPU's driver, or NULL */
     _Atomic int last_device; /* last user; -1: the host */
     _Atomic int last_writer; /* last device whose kernel may have written the block; -1: none */
     _Atomic bool host_current;
@@ -63,7 +63,7 @@ struct memory {
     _Atomic enum coherence coherence;
     pthread_mutex_t migrating; /* guards migration between images, and the members below */
     char *staging;             /* host memory for migration; NULL: none yet */
-    cl_mem staging_pin;        /* registers it */
+    cl_mem staging_pin;        /* registration of `staging`, or NULL */
 };
 
 /* Incremented by every event after which a pointer may mean another buffer (free, detach, realloc,

@@ -6,6 +6,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/memory.h"
+#include "core/round.h"
+
+#include <unistd.h>
 
 /* Registering takes about 50 us; smaller blocks use the driver's own staging memory. */
 enum { PIN_FROM_BYTES = 16384 };
@@ -317,8 +320,9 @@ void memory_pin(struct memory *m, const struct device *d)
 
 char *memory_staging(struct memory *m, const struct device *d)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (!m->staging)
-        m->staging = malloc(m->size);
+        m->staging = aligned_alloc(page, round_up(m->size, page)); /* shares no page */
     if (m->staging && !m->staging_pin)
         m->staging_pin = pin_create(d, m->staging, m->size);
     return m->staging;

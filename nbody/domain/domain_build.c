@@ -461,7 +461,8 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     s->geometric = geometric;
     nbody_domain_clear_list(s);
     EACH_TREE(nb, p)
-    if (nbody_tree_begin_walks(nb, p) != 0)
+    if (nbody_tree_begin_walks(nb, p) != 0 ||
+        nbody_tree_reserve_keys(nb, p, p->count) < 0) /* none after a failed allocation */
         return -1;
     if (nbody_domain_find_cube(nb) != 0)
         return -1;

@@ -1,6 +1,6 @@
 /* repartition.c - rows move to the devices whose domains of the tree they lie in. Rows are numbered
- * along the curve, so those that leave a device are its first or last ones, and the others move by
- * the same distance within it.
+ * along the curve, so a device loses or gets its first or last rows, and its other rows move within
+ * the device, all by one distance.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -46,12 +46,12 @@ static bool repartition_is_due(const struct nbody *nb, double now)
 struct moving {
     cl_uint from, to; /* domains */
     size_t first, count;
-    char *numbers; /* of the rows: by part, then by row; NULL where neither device is this rank's */
+    char *numbers; /* of the rows: by part, then by row */
 };
 
 /* A part of a device's rows: positions and masses, a plane of the state, or |a|. */
 struct row_part {
-    char *at;     /* number of the device's first row */
+    char *at;     /* where the device's first row has it */
     size_t bytes; /* of a row */
 };
 
@@ -146,7 +146,7 @@ static int take_movings(struct nbody *nb, const struct moving *list, int count)
     return status;
 }
 
-/* Send rows to other ranks, and receive theirs. */
+/* Send rows to other ranks, and receive rows from them. */
 static int exchange_movings(struct nbody *nb, const struct moving *list, int count)
 {
     struct domains *s = nb->domain.tree;
@@ -198,48 +198,70 @@ static int put_movings(struct nbody *nb, const struct moving *list, int count)
     return status;
 }
 
-/* The numbers of the rows' bodies are on the hosts. */
-static int move_bodies(struct nbody *nb, size_t first, size_t count)
+/* Collective. Move the numbers of the rows' bodies, which are on the hosts, to the ranks that get
+ * the rows. */
+static int move_bodies(struct nbody *nb, const size_t *get)
 {
+    const struct domains *s = nb->domain.tree;
+    const int ranks = world_size(nb->world);
     struct route r = {.begin = NULL};
-    int status = nbody_route_ranges(nb, &r, first, count, NULL);
+    size_t *const first = malloc(((size_t)ranks + 1) * sizeof *first); /* new rows of each rank */
+    int status = world_reduce_status(nb->world, first ? 0 : no_memory_to_move(nb));
+    for (cl_uint rank = 0, k = 0; status == 0 && rank <= (cl_uint)ranks; rank++) {
+        while (k < s->n && s->owner[k].rank < (int)rank)
+            k++;
+        first[rank] = k < s->n ? get[k] : nb->n;
+    }
+    if (status == 0)
+        status =
+            nbody_route_ranges(nb, &r, nbody_ranks_own_first(nb), nbody_ranks_own_rows(nb), first);
     if (status == 0)
         status = nbody_particles_permute_bodies(nb, &r);
     nbody_route_free(&r);
+    free(first);
     return status;
 }
 
-/* Collective. Rows keep their numbers and move to the devices that get them: few rows, between
- * devices whose domains are neighbours. */
-static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+/* Give all devices their new rows: shift the rows that stay, then upload the rows that come. */
+static int put_rows(struct nbody *nb, const size_t *get, const struct moving *list, int count)
 {
     struct domains *s = nb->domain.tree;
-    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
-    struct moving *const list = calloc(2 * (size_t)s->n, sizeof *list);
-    const int count = list ? list_movings(nb, had, get, list) : no_memory_to_move(nb);
-    int status = world_reduce_status(nb->world, count < 0 ? -1 : 0);
-    if (status == 0)
-        status = world_reduce_status(nb->world, take_movings(nb, list, count));
-    if (status == 0)
-        status = exchange_movings(nb, list, count);
-    for (cl_uint k = 0; status == 0 && k < s->n; k++) {
+    int status = 0;
+    for (cl_uint k = 0; k < s->n; k++) {
         struct owner *const o = &s->owner[k];
         o->first = get[k];
         o->count = (k + 1 < s->n ? get[k + 1] : nb->n) - get[k];
         if (o->device)
-            status = shift_rows(nb, o->device, o->first, o->count);
+            status |= shift_rows(nb, o->device, o->first, o->count);
     }
     EACH_TREE(nb, p)
     status |= nbody_device_wait(nb, p); /* a CPU's rows are the host's */
+    status |= nbody_ranks_redivide(nb, get);
+    return status == 0 ? put_movings(nb, list, count) : -1;
+}
+
+/* Collective. Rows keep their numbers and move to the devices that get them. A failure before any
+ * device has changed changes nothing; afterwards the state is lost. */
+static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+{
+    const size_t most = 2 * (size_t)nb->domain.tree->n;
+    struct moving *const list = calloc(most, sizeof *list);
+    const int count = list ? list_movings(nb, had, get, list) : no_memory_to_move(nb);
+    int status = world_reduce_status(nb->world, count < 0 ? -1 : 0);
     if (status == 0)
-        status = nbody_ranks_redivide(nb, get);
+        status = world_reduce_status(nb->world, take_movings(nb, list, count));
+    const bool sent = status == 0;
     if (status == 0)
-        status = put_movings(nb, list, count);
-    status = world_reduce_status(nb->world, status);
-    for (size_t k = 0; list && k < 2 * (size_t)s->n; k++)
+        status = world_reduce_status(nb->world, exchange_movings(nb, list, count));
+    const bool kept = sent && status != 0; /* a transport may read the bytes of a failed send */
+    if (status == 0)
+        status = world_reduce_status(nb->world, move_bodies(nb, get));
+    if (status == 0)
+        status = world_reduce_status(nb->world, put_rows(nb, get, list, count));
+    for (size_t k = 0; list && !kept && k < most; k++)
         free(list[k].numbers);
     free(list);
-    return status == 0 ? move_bodies(nb, first, rows) : -1;
+    return status;
 }
 
 int nbody_domain_repartition(struct nbody *nb)

@@ -234,11 +234,12 @@ static int tree_allocate_keys(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
-    const bool two_words = t->keys_lo != t->keys;
-    if (two_words)
+    if (t->keys_lo != t->keys)
         tree_free_block(p, &t->keys_lo);
     tree_free_block(p, &t->order);
     tree_free_block(p, &t->workspace);
+    t->keys = t->keys_lo = t->key = t->key_lo = NULL;
+    t->sort_workspace = t->counts = t->forces_sorted = NULL;
     if (w.sort == 0 ||
         !(t->order = nbody_device_alloc(nb, p, t->key_room * sizeof(cl_uint), CL_MEM_DEVONLY)) ||
         !(t->workspace = nbody_device_alloc(nb, p, tree_workspace_bytes(&w), CL_MEM_DEVONLY)))
@@ -247,7 +248,7 @@ static int tree_allocate_keys(struct nbody *nb, struct nbody_device *p)
     t->key = t->key_lo = (char *)t->workspace + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
     t->forces_sorted = t->workspace;
-    return two_words ? tree_allocate_seconds(nb, p) : 0;
+    return t->key_words > 1 ? tree_allocate_seconds(nb, p) : 0;
 }
 
 int nbody_tree_reserve_keys(struct nbody *nb, struct nbody_device *p, size_t keys)

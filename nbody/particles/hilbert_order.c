@@ -308,13 +308,15 @@ static int permute_components(struct nbody *nb, const struct route *route,
 int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route)
 {
     const size_t rows = route->came[world_size(nb->world)];
+    nb->particles.sort_count++;
+    if (world_size(nb->world) == 1 && !route->order && !route->place)
+        return 0;
     cl_uint *const body = malloc((rows + 1) * sizeof *body);
     int status = world_reduce_status(nb->world, body ? 0 : sort_no_memory(rows));
     if (status == 0)
         status = nbody_route_move(nb, route, sizeof *body, nb->particles.body, body);
     free(status == 0 ? nb->particles.body : body);
     nb->particles.body = status == 0 ? body : nb->particles.body;
-    nb->particles.sort_count++;
     return status;
 }
 

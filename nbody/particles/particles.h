@@ -38,7 +38,7 @@ struct particles {
     bool sorted;             /* bodies are stored in curve order (hilbert_order.c) */
     cl_uint *body;           /* with `sorted`: bodies of this rank's rows */
     size_t sort_interval;    /* steps between sorts: ORDER_STEPS, fewer in tests */
-    size_t sort_count;       /* number of sorts so far */
+    size_t sort_count;       /* number of sorts and repartitions */
     struct sampler *sampler; /* sample.c; NULL until first used */
 };
 
