@@ -5,8 +5,9 @@
  * plus 27 us per device for events; 140 us for an exchange of Life's halos, of which 60 us are
  * not hidden; 52 us per launch of Life (16 generations) for any number of cells (a grid of
  * 16,384^2 takes that much longer than a large one would), and one more launch per exchange; 6.6
- * us per launch that sums received bodies; for the tree 30 imported entries of 32 bytes per face of
- * a domain and (bodies of the domain)^(2/3). All but the launch that sums are fitted to
+ * us per launch that sums received bodies; for the tree with several devices 0.8 ms for ten waits
+ * of the host for the devices, and 29 imported entries of 32 bytes per face of a domain and (bodies
+ * of the domain)^(2/3). All but the launch that sums are fitted to
  * measurements on one host (docs/cluster.md). Nothing was measured on several hosts.
  * SPDX-License-Identifier: MIT
  */
@@ -73,7 +74,7 @@ double cluster_tree_bytes(double gpus)
  * six. */
 static double tree_imports(double n, double domains)
 {
-    enum { ENTRIES = 30, BYTES = 32 };
+    enum { ENTRIES = 29, BYTES = 32 };
     return ENTRIES * BYTES * fmin(log2(domains), 6) * pow(n, 2. / 3);
 }
 
@@ -89,8 +90,7 @@ static int predict_tree(const struct cluster *c, struct cluster_time *t)
                         : 0;
     t->seconds = t->alone / c->gpus + t->mail;
     if (c->gpus > 1)
-        t->seconds += 30e-6 + 27e-6 * devices +
-                      devices * (tree_imports(n, c->gpus) + TOP * c->gpus) / c->pcie;
+        t->seconds += 0.8e-3 + devices * (tree_imports(n, c->gpus) + TOP * c->gpus) / c->pcie;
     return n * cluster_tree_bytes(c->gpus) > c->memory ? -1 : 0;
 }
 

@@ -47,11 +47,9 @@ static const struct point {
     {CLUSTER_GAS, 1e11, 4, 0.7524, 0.1915},
     {CLUSTER_GAS, 1e10, 2, 0.07529, 0.0378},
     {CLUSTER_GAS, 5e11, 2, 3.767, 1.904},
-    {CLUSTER_TREE, 0x1p24, 2, 33.3e-3, 18.2e-3},
-    {CLUSTER_TREE, 0x1p24, 2, 33.5e-3, 18.7e-3},
-    {CLUSTER_TREE, 0x1p24, 2, 33.4914e-3, 18.4602e-3},
-    {CLUSTER_TREE, 0x1p27, 2, 250e-3, 133.6e-3},
-    {CLUSTER_TREE, 0x1p27, 2, 252e-3, 132e-3},
+    {CLUSTER_TREE, 0x1p24, 2, 33.1944e-3, 18.7375e-3},
+    {CLUSTER_TREE, 0x1p24, 2, 33.1979e-3, 18.8596e-3},
+    {CLUSTER_TREE, 0x1p27, 2, 249.292e-3, 131.0082e-3},
 };
 
 static double model_rate_of(const struct point *p)
