@@ -76,9 +76,13 @@ struct units {
     int length, time;
 };
 
-/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
- * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
- * the largest coordinate may reach 2^20. Collective; the ranks pass their bodies, n of them. */
+/* Coordinates, counted from nb->centre, are below 2^UNITS_MOST_BITS lengths. */
+enum { UNITS_MOST_BITS = 24 };
+
+/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits, at most
+ * 2^UNITS_MOST_BITS, and the largest G m of a body or field about 1. Where few bodies are over 2^10
+ * times as far out as most, the largest coordinate may reach 2^20. Collective; the ranks pass their
+ * bodies, n of them. */
 int nbody_units_choose(stdcl_world *world, double G, size_t n, const double *mass,
                        const double (*pos)[3], const double centre[3], int bits,
                        const struct nbody_field *fields, size_t nfields, struct units *units);
