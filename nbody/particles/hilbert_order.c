@@ -359,20 +359,6 @@ void nbody_hilbert_load(struct nbody *nb, const void *body)
 
 /* ---- Schedule. ------------------------------------------------------------------------------- */
 
-int nbody_hilbert_open(struct nbody *nb)
-{
-    if (!nb->particles.sorted)
-        return 0;
-    nb->particles.sort_interval = ORDER_STEPS;
-    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
-    nb->particles.body = malloc((rows + 1) * sizeof *nb->particles.body);
-    if (world_reduce_status(nb->world, nb->particles.body ? 0 : sort_no_memory(rows)) != 0)
-        return -1;
-    for (size_t i = 0; i < rows; i++)
-        nb->particles.body[i] = (cl_uint)(first + i);
-    return nbody_hilbert_sort_rows(nb);
-}
-
 /* Collective. EIO unless each rank's sorted rows are a permutation: a driver that sorts wrongly
  * would otherwise lose bodies. */
 static int check_order(struct nbody *nb, const struct route *route)
@@ -388,19 +374,67 @@ static int check_order(struct nbody *nb, const struct route *route)
     return world_reduce_status(nb->world, status < 0 ? -1 : 0);
 }
 
-int nbody_hilbert_sort_rows(struct nbody *nb)
+/* True if the hosts permute the rows; the device of a tree of all bodies does it otherwise. */
+static bool hosts_permute(const struct nbody *nb)
+{
+    return nb->method != NBODY_TREE || nb->domain.tree;
+}
+
+/* The order is the bodies of the rows, which were bodies 0, 1, ... */
+static void take_order(struct nbody *nb, struct route *route)
+{
+    nb->particles.body = route->memory[0];
+    route->memory[0] = NULL;
+    nb->particles.sort_count++;
+}
+
+/* Sort the bodies along the curve; with `move` false only their numbers. */
+static int hilbert_sort(struct nbody *nb, bool move)
 {
     struct route route;
     int status = find_row_order(nb, &route);
     if (status == 0)
         status = check_order(nb, &route);
-    if (status == 0 && nb->method == NBODY_TREE && !nb->domain.tree)
-        status = nbody_hilbert_move_device(nb, route.order) == 0 ? permute_bodies(nb, &route) : -1;
-    else if (status == 0)
+    if (status == 0 && move && !hosts_permute(nb))
+        status = nbody_hilbert_move_device(nb, route.order);
+    if (status == 0 && move && hosts_permute(nb))
         status = nbody_particles_permute(nb, &route, NULL, NULL);
+    else if (status == 0 && nb->particles.body)
+        status = permute_bodies(nb, &route);
+    else if (status == 0)
+        take_order(nb, &route);
     nbody_route_free(&route);
     nbody_particles_moved(nb);
     return status;
+}
+
+int nbody_hilbert_sort_rows(struct nbody *nb)
+{
+    return hilbert_sort(nb, true);
+}
+
+static void number_block(void *engine, size_t block, size_t first, size_t end)
+{
+    const struct nbody *nb = engine;
+    const size_t own = nbody_ranks_own_first(nb);
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        nb->particles.body[i] = (cl_uint)(own + i);
+}
+
+int nbody_hilbert_open(struct nbody *nb, bool move)
+{
+    if (!nb->particles.sorted)
+        return 0;
+    nb->particles.sort_interval = ORDER_STEPS;
+    if (world_size(nb->world) == 1 && !(move && hosts_permute(nb)))
+        return hilbert_sort(nb, move); /* takes over its order */
+    const size_t rows = nbody_ranks_own_rows(nb);
+    nb->particles.body = malloc((rows + 1) * sizeof *nb->particles.body);
+    if (world_reduce_status(nb->world, nb->particles.body ? 0 : sort_no_memory(rows)) != 0)
+        return -1;
+    nbody_each_block(rows, number_block, nb);
+    return hilbert_sort(nb, move);
 }
 
 size_t nbody_hilbert_left(const struct nbody *nb)

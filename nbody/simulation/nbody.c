@@ -320,10 +320,22 @@ static int check_division(const struct nbody *nb)
     return world_reduce_status(nb->world, status);
 }
 
+/* Upload the bodies and sort them. With domains of the tree the sort finds the order only, and the
+ * bodies are then written in it: a permutation of rows moves each number several times. */
+static int upload_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
+                         const double (*vel)[3])
+{
+    const bool again = nb->domain.tree && !nb->domain.slice;
+    if (nbody_particles_upload(nb, mass, pos, vel, again) != 0 ||
+        nbody_hilbert_open(nb, !again) != 0)
+        return -1;
+    return again ? nbody_particles_upload_sorted(nb, mass, pos, vel) : 0;
+}
+
 /* The last step of opening: the bodies have been uploaded. */
 static int warm_up(struct nbody *nb)
 {
-    if (nbody_hilbert_open(nb) != 0 || nbody_integrate_warm_up(nb) != 0)
+    if (nbody_integrate_warm_up(nb) != 0)
         return -1;
     nb->simulation.sums_are_open = true;
     return 0;
@@ -533,8 +545,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 && nbody_field_upload(nb) == 0 &&
         nbody_added_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
         (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) && nbody_stepper_open(nb) == 0 &&
-        nbody_particles_upload(nb, mass, pos, vel) == 0 &&
-        (nbody_runs_on_host(nb) || warm_up(nb) == 0))
+        upload_bodies(nb, mass, pos, vel) == 0 && (nbody_runs_on_host(nb) || warm_up(nb) == 0))
         return nb;
     nbody_free(nb);
     return NULL;
