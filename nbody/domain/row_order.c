@@ -15,7 +15,7 @@
 
 /* ---- Merge. ---------------------------------------------------------------------------------- */
 
-enum { PIECES = 64 }; /* merged concurrently */
+enum { PIECES = 64, MERGE_SAMPLES = 4 * PIECES }; /* PIECES are merged concurrently */
 
 struct merge {
     const uint64_t *hi, *lo; /* words of the keys of all runs; lo NULL: one word */
@@ -46,21 +46,34 @@ static size_t merge_lower_bound(const struct merge *m, size_t from, size_t end, 
     return from;
 }
 
-/* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. */
+/* Fill sample[] with entries from all runs at equal distances, sorted by key. */
+static void merge_sample(const struct merge *m, size_t *sample)
+{
+    const size_t n = m->begin[m->runs];
+    for (size_t k = 0; k < MERGE_SAMPLES; k++) {
+        const size_t entry = k * n / MERGE_SAMPLES;
+        size_t to = k;
+        for (; to > 0 && merge_key_precedes(m, entry, sample[to - 1]); to--)
+            sample[to] = sample[to - 1];
+        sample[to] = entry;
+    }
+}
+
+/* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. Samples from
+ * all runs keep the pieces equal where the runs have different keys, such as domains. */
 static void merge_divide(struct merge *m)
 {
     const size_t *const begin = m->begin;
-    size_t longest = 0;
-    for (size_t r = 0; r < m->runs; r++)
-        longest = begin[r + 1] - begin[r] > begin[longest + 1] - begin[longest] ? r : longest;
+    size_t sample[MERGE_SAMPLES];
+    if (begin[m->runs] > 0)
+        merge_sample(m, sample);
     for (size_t k = 0; k <= PIECES; k++)
-        for (size_t r = 0; r < m->runs; r++) {
-            const size_t key = begin[longest] + k * (begin[longest + 1] - begin[longest]) / PIECES;
+        for (size_t r = 0; r < m->runs; r++)
             m->bound[k * m->runs + r] = k == 0 ? begin[r]
                                         : k == PIECES
                                             ? begin[r + 1]
-                                            : merge_lower_bound(m, begin[r], begin[r + 1], key);
-        }
+                                            : merge_lower_bound(m, begin[r], begin[r + 1],
+                                                                sample[k * MERGE_SAMPLES / PIECES]);
     memcpy(m->at, m->bound, PIECES * m->runs * sizeof *m->at);
 }
 
