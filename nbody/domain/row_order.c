@@ -300,6 +300,11 @@ static int merge_devices(const struct nbody *nb, struct sorted_rows *s)
     return status;
 }
 
+static int sort_own(struct nbody *nb, struct nbody_device *p)
+{
+    return nbody_hilbert_sort_own(nb, p, nb->domain.tree->sorted);
+}
+
 int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
 {
     struct sorted_rows s = {.n = nbody_ranks_own_rows(nb), .words = nb->domain.key_words};
@@ -309,7 +314,10 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
         status = nbody_domain_find_cube(nb);
     EACH_TREE(nb, p)
     if (status == 0)
-        status = nbody_hilbert_sort_own(nb, p, &s);
+        status = nbody_device_wait(nb, p); /* the threads then count no work as done */
+    nb->domain.tree->sorted = &s;
+    if (status == 0)
+        status = nbody_device_threads_all(nb, sort_own);
     if (status == 0)
         status = merge_devices(nb, &s);
     if (world_reduce_status(nb->world, status) == 0)

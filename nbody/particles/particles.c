@@ -250,21 +250,33 @@ static int write_slices(struct nbody *nb, const double *mass, const double (*pos
     return status == 0 ? spread_positions(nb) : -1;
 }
 
-/* Upload all arrays, or of each device's rows the positions only. */
+static int upload_positions(struct nbody *nb, struct nbody_device *p)
+{
+    void *const blocks[] = {nbody_posm(nb, p), nb->particles.velo, nb->particles.acce,
+                            nb->particles.moved};
+    for (size_t b = 0; b < COUNT_OF(blocks); b++)
+        if (blocks[b] && nbody_device_upload(nb, p, blocks[b], 0) != 0)
+            return -1;
+    return nbody_device_write_bad(nb, p, INT_MAX); /* sums read it, too */
+}
+
+static int upload_device(struct nbody *nb, struct nbody_device *p)
+{
+    return nbody_device_upload(nb, p, p->state, 0) == 0 ? upload_positions(nb, p) : -1;
+}
+
+/* Upload all arrays, or all but the devices' states. One thread per GPU of the tree, because a
+ * driver may copy memory that is not pinned before it returns. */
 static int upload_arrays(struct nbody *nb, bool positions_only)
 {
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        void *const blocks[] = {nbody_posm(nb, p), positions_only ? NULL : p->state,
-                                nb->particles.velo, nb->particles.acce, nb->particles.moved};
-        for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
-            if (blocks[b] && nbody_device_upload(nb, p, blocks[b], 0) != 0)
-                return -1;
-        if (p->rows && nbody_device_write_bad(nb, p, INT_MAX) != 0) /* sums read it, too */
+    const launch_fn upload = positions_only ? upload_positions : upload_device;
+    int status = nb->domain.tree ? nbody_device_threads_all(nb, upload) : 0;
+    for (struct nbody_device *p = nb->device; !nb->domain.tree && p < nb->device + nb->ndev; p++)
+        if (p->rows && upload(nb, p) != 0)
             return -1;
-    }
     nbody_particles_moved(nb);
     nbody_domain_set_shared(nb);
-    return 0;
+    return status;
 }
 
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
