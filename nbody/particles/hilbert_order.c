@@ -9,7 +9,8 @@
  *
  * The device of a tree of all bodies sorts and permutes the rows (force/tree_order.c). With domains
  * each device sorts its own rows; otherwise each rank's host does. Then the ranks merge their rows
- * (domain/row_order.c) and exchange the bodies (domain/route.c).
+ * (domain/row_order.c) and exchange the bodies (domain/route.c). For the first sort with domains,
+ * without slices, the bodies are written in order instead (nbody_particles_upload_sorted).
  *
  * A rank knows the bodies of its own rows only. Arrays in the caller's order pass through the ranks
  * that have ranges of body numbers, and listed bodies are looked up in a table of the list.
