@@ -523,6 +523,23 @@ static void nbody_units_change_no_digit(void **state)
         }
 }
 
+/* The inverse of the length unit exceeds a double. */
+static void nbody_tiny_lengths_keep_digits(void **state)
+{
+    (void)state;
+    make_nbody_bodies(64, 0);
+    for (size_t i = 0; i < 64; i++)
+        for (int c = 0; c < 3; c++) {
+            pos[i][c] = ldexp(rint(ldexp(pos[i][c], 20)), -1060);
+            vel[i][c] = ldexp((float)vel[i][c], 500);
+        }
+    nbody *nb = make_nbody((struct nbody_options){.dt = DBL_MIN}, 64);
+    works(nbody_state(nb, pos1, vel1));
+    assert_memory_equal(pos1, pos, 64 * sizeof *pos);
+    assert_memory_equal(vel1, vel, 64 * sizeof *vel);
+    nbody_free(nb);
+}
+
 /* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 is
  * attracted by both. */
 static void nbody_coincident_bodies_stay_finite(void **state)
@@ -931,6 +948,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_width_4_matches_reference),
         cmocka_unit_test(nbody_jerks_match_reference),
         cmocka_unit_test(nbody_units_change_no_digit),
+        cmocka_unit_test(nbody_tiny_lengths_keep_digits),
         cmocka_unit_test(nbody_coincident_softened_bodies_have_no_force),
         cmocka_unit_test(nbody_integrators_are_documented),
         cmocka_unit_test(nbody_rejects_energy_beyond_float),
@@ -948,6 +966,6 @@ int main(int argc, char **argv)
     if (clgetndev(stddev) == 2)
         failed += cmocka_run_group_tests(on_two, NULL, NULL);
     else
-        failed += sampled_run("on one device", on_one, 8, 3, NULL, NULL);
+        failed += sampled_run("on one device", on_one, 9, 3, NULL, NULL);
     return failed;
 }

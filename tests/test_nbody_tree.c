@@ -1216,6 +1216,29 @@ static void tree_builds_no_direct_sums(void **state)
     nbody_free(nb);
 }
 
+/* The total mass is the sum in the order of bodies, also for equal masses, which are not added
+ * singly. For masses of 1/n, rounding makes the sum 1 or a little less. */
+static void tree_mass_is_sum_in_order(void **state)
+{
+    size_t below_one = 0;
+    (void)state;
+    for (size_t n = 1; n <= 1000; n += n < 20 ? 1 : 245) {
+        double sum = 0;
+        make_tree_bodies(PLUMMER, n);
+        for (size_t i = 0; i < n; i++) {
+            mass[i] = 1 / (double)n;
+            sum += mass[i];
+        }
+        nbody *nb = nbody_create(&(struct nbody_options){.ctx = one, .dt = 1, .method = NBODY_TREE},
+                                 n, mass, (rows)pos, (rows)vel);
+        ready(nb);
+        assert_true(nb->mass == (sum < 1 ? 0.5 : 1));
+        below_one += sum < 1;
+        nbody_free(nb);
+    }
+    assert_in_range(below_one, 2, 20);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest several[] = {cmocka_unit_test(tree_repartition_changes_no_bit),
@@ -1228,6 +1251,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tree_buffers_grow_in_batch),
         cmocka_unit_test(tree_rejects_unsupported_options),
         cmocka_unit_test(tree_builds_no_direct_sums),
+        cmocka_unit_test(tree_mass_is_sum_in_order),
         cmocka_unit_test(tree_central_mass_opens_all_cells),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(tree_error_stays_below_accuracy),
@@ -1253,5 +1277,5 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_tree_device, close_tree_device);
-    return sampled_run("tree", tests, 8, 2, open_tree_device, close_tree_device);
+    return sampled_run("tree", tests, 9, 2, open_tree_device, close_tree_device);
 }

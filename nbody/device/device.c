@@ -30,7 +30,8 @@ int nbody_device_write_bad(struct nbody *nb, struct nbody_device *p, int first)
 
 void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
 {
-    nbody_progress_add(nb, p->pace.queued);
+    if (p->pace.queued > 0) /* devices' threads wait for copies */
+        nbody_progress_add(nb, p->pace.queued);
     pace_waited(&p->pace);
 }
 

@@ -199,4 +199,14 @@ void nbody_domain_set_key_words(struct nbody *nb, cl_uint words);
 bool nbody_domain_is_shared(const struct nbody *nb);
 void nbody_domain_set_shared(struct nbody *nb);
 
+/* ---- device_threads.c, with domains of the tree ---------------------------------------------- */
+
+/* Enqueue work on one device. */
+typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p);
+
+/* Call launch(nb, p) concurrently for all of this rank's devices that own a domain, and block
+ * until all calls have returned. `launch` may enqueue commands and change its own device's state;
+ * it may block for copies in flight only. */
+int nbody_device_threads_all(struct nbody *nb, launch_fn launch);
+
 #endif

@@ -12,19 +12,20 @@
 #include "nbody/domain/tree_domain.h"
 
 #include "core/parallel_for.h"
-#include "nbody/particles/body_blocks.h"
 
 /* ---- Merge. ---------------------------------------------------------------------------------- */
 
-enum { PIECES = 64 }; /* merged concurrently */
+enum { PIECES = 64, MERGE_SAMPLES = 4 * PIECES }; /* PIECES are merged concurrently */
 
 struct merge {
     const uint64_t *hi, *lo; /* words of the keys of all runs; lo NULL: one word */
     size_t runs;
-    size_t *begin; /* [runs + 1]: where each run begins */
-    size_t *bound; /* [PIECES + 1][runs]: where a piece begins in each run */
-    size_t *at;    /* [PIECES][runs]: next entry of each run */
-    cl_uint *place;
+    size_t *begin;  /* [runs + 1]: where each run begins */
+    size_t *bound;  /* [PIECES + 1][runs]: where a piece begins in each run */
+    size_t *at;     /* [PIECES][runs]: next entry of each run */
+    cl_uint *place; /* receives the place of each entry; NULL: `to` receives the entries */
+    const struct sorted_rows *from;
+    struct sorted_rows *to;
 };
 
 static bool merge_key_precedes(const struct merge *m, size_t a, size_t b)
@@ -45,21 +46,34 @@ static size_t merge_lower_bound(const struct merge *m, size_t from, size_t end, 
     return from;
 }
 
-/* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. */
+/* Fill sample[] with entries from all runs at equal distances, sorted by key. */
+static void merge_sample(const struct merge *m, size_t *sample)
+{
+    const size_t n = m->begin[m->runs];
+    for (size_t k = 0; k < MERGE_SAMPLES; k++) {
+        const size_t entry = k * n / MERGE_SAMPLES;
+        size_t to = k;
+        for (; to > 0 && merge_key_precedes(m, entry, sample[to - 1]); to--)
+            sample[to] = sample[to - 1];
+        sample[to] = entry;
+    }
+}
+
+/* Divide the runs into pieces: the keys of a piece precede the keys of the next piece. Samples from
+ * all runs keep the pieces equal where the runs have different keys, such as domains. */
 static void merge_divide(struct merge *m)
 {
     const size_t *const begin = m->begin;
-    size_t longest = 0;
-    for (size_t r = 0; r < m->runs; r++)
-        longest = begin[r + 1] - begin[r] > begin[longest + 1] - begin[longest] ? r : longest;
+    size_t sample[MERGE_SAMPLES];
+    if (begin[m->runs] > 0)
+        merge_sample(m, sample);
     for (size_t k = 0; k <= PIECES; k++)
-        for (size_t r = 0; r < m->runs; r++) {
-            const size_t key = begin[longest] + k * (begin[longest + 1] - begin[longest]) / PIECES;
+        for (size_t r = 0; r < m->runs; r++)
             m->bound[k * m->runs + r] = k == 0 ? begin[r]
                                         : k == PIECES
                                             ? begin[r + 1]
-                                            : merge_lower_bound(m, begin[r], begin[r + 1], key);
-        }
+                                            : merge_lower_bound(m, begin[r], begin[r + 1],
+                                                                sample[k * MERGE_SAMPLES / PIECES]);
     memcpy(m->at, m->bound, PIECES * m->runs * sizeof *m->at);
 }
 
@@ -73,14 +87,24 @@ static size_t merge_next_run(const struct merge *m, const size_t *at, const size
     return next;
 }
 
+static void merge_copy_row(const struct merge *m, size_t from, size_t to)
+{
+    m->to->row[to] = m->from->row[from];
+    for (cl_uint w = 0; w < m->to->words; w++)
+        m->to->keys[w * m->to->n + to] = m->from->keys[w * m->from->n + from];
+}
+
 static void merge_piece(void *merge, size_t k)
 {
     const struct merge *m = merge;
     size_t *at = m->at + k * m->runs, to = 0, r;
     for (r = 0; r < m->runs; r++)
         to += at[r] - m->begin[r];
-    while ((r = merge_next_run(m, at, m->bound + (k + 1) * m->runs)) < m->runs)
-        m->place[at[r]++] = (cl_uint)to++;
+    for (; (r = merge_next_run(m, at, m->bound + (k + 1) * m->runs)) < m->runs; at[r]++, to++)
+        if (m->place)
+            m->place[at[r]] = (cl_uint)to;
+        else
+            merge_copy_row(m, at[r], to);
 }
 
 static int row_order_no_memory(size_t n)
@@ -88,28 +112,29 @@ static int row_order_no_memory(size_t n)
     return clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", n);
 }
 
-/* Merge runs of rows. Return the place of each entry, from malloc; NULL: out of memory. */
-static cl_uint *merge_runs(const struct sorted_rows *s, size_t runs, const size_t *begin)
+/* Merge runs of rows. place[] receives the place of each entry; if it is NULL, `to` receives the
+ * entries. */
+static int merge_runs(const struct sorted_rows *s, size_t runs, const size_t *begin, cl_uint *place,
+                      struct sorted_rows *to)
 {
-    struct merge m = {.hi = s->keys, .lo = s->words > 1 ? s->keys + s->n : NULL};
+    struct merge m = {.hi = s->keys,
+                      .lo = s->words > 1 ? s->keys + s->n : NULL,
+                      .place = place,
+                      .from = s,
+                      .to = to};
     m.begin = malloc((runs + 1 + (2 * PIECES + 1) * runs) * sizeof *m.begin);
-    m.place = malloc((s->n + 1) * sizeof *m.place);
-    if (m.begin && m.place) {
-        m.begin[0] = 0;
-        for (size_t r = 0; r < runs; r++) /* but for empty runs */
-            if (begin[r + 1] > begin[r])
-                m.begin[++m.runs] = begin[r + 1];
-        m.bound = m.begin + runs + 1;
-        m.at = m.bound + (PIECES + 1) * runs;
-        merge_divide(&m);
-        parallel_for(PIECES, merge_piece, &m);
-    } else {
-        free(m.place);
-        m.place = NULL;
-        row_order_no_memory(s->n);
-    }
+    if (!m.begin)
+        return row_order_no_memory(s->n);
+    m.begin[0] = 0;
+    for (size_t r = 0; r < runs; r++) /* but for empty runs */
+        if (begin[r + 1] > begin[r])
+            m.begin[++m.runs] = begin[r + 1];
+    m.bound = m.begin + runs + 1;
+    m.at = m.bound + (PIECES + 1) * runs;
+    merge_divide(&m);
+    parallel_for(PIECES, merge_piece, &m);
     free(m.begin);
-    return m.place;
+    return 0;
 }
 
 /* ---- Parts of the ranks. --------------------------------------------------------------------- */
@@ -225,8 +250,10 @@ int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *s, struct rout
             exchange_keys(nb, s, route) != 0)
             status = -1;
         if (status == 0) {
-            route->place = route->memory[1] = merge_runs(s, ranks, route->came);
-            status = world_reduce_status(nb->world, route->place ? 0 : -1);
+            route->place = route->memory[1] = malloc((s->n + 1) * sizeof *route->place);
+            status = route->place ? merge_runs(s, ranks, route->came, route->memory[1], NULL)
+                                  : row_order_no_memory(s->n);
+            status = world_reduce_status(nb->world, status);
         }
     }
     free(s->keys);
@@ -235,24 +262,6 @@ int nbody_domain_merge_rows(struct nbody *nb, struct sorted_rows *s, struct rout
 }
 
 /* ---- Rows of the devices. -------------------------------------------------------------------- */
-
-/* Rows to their places. */
-struct placing {
-    const struct sorted_rows *from;
-    const cl_uint *place;
-    struct sorted_rows *to;
-};
-
-static void place_block(void *placing, size_t block, size_t first, size_t end)
-{
-    const struct placing *p = placing;
-    (void)block;
-    for (size_t k = first; k < end; k++) {
-        p->to->row[p->place[k]] = p->from->row[k];
-        for (cl_uint w = 0; w < p->to->words; w++)
-            p->to->keys[w * p->to->n + p->place[k]] = p->from->keys[w * p->to->n + k];
-    }
-}
 
 static int allocate_sorted_rows(struct sorted_rows *s)
 {
@@ -282,18 +291,18 @@ static int merge_devices(const struct nbody *nb, struct sorted_rows *s)
         return status;
     }
     struct sorted_rows to = {.n = s->n, .words = world_size(nb->world) > 1 ? s->words : 0};
-    cl_uint *const place = merge_runs(s, runs, begin);
-    const int status = place ? allocate_sorted_rows(&to) : -1;
-    if (status == 0) {
-        nbody_each_block(s->n, place_block, &(struct placing){s, place, &to});
-        free_sorted_rows(s);
-        *s = to;
-    } else {
-        free_sorted_rows(&to);
-    }
+    int status = allocate_sorted_rows(&to);
+    if (status == 0)
+        status = merge_runs(s, runs, begin, NULL, &to);
+    free_sorted_rows(status == 0 ? s : &to);
+    *s = status == 0 ? to : *s;
     free(begin);
-    free(place);
     return status;
+}
+
+static int sort_own(struct nbody *nb, struct nbody_device *p)
+{
+    return nbody_hilbert_sort_own(nb, p, nb->domain.tree->sorted);
 }
 
 int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
@@ -305,7 +314,10 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
         status = nbody_domain_find_cube(nb);
     EACH_TREE(nb, p)
     if (status == 0)
-        status = nbody_hilbert_sort_own(nb, p, &s);
+        status = nbody_device_wait(nb, p); /* the threads then count no work as done */
+    nb->domain.tree->sorted = &s;
+    if (status == 0)
+        status = nbody_device_threads_all(nb, sort_own);
     if (status == 0)
         status = merge_devices(nb, &s);
     if (world_reduce_status(nb->world, status) == 0)

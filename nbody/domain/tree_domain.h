@@ -37,9 +37,6 @@ enum {
 
 /* ---- domain.c, exchange.c, balance.c --------------------------------------------------------- */
 
-/* Enqueue work on one device. */
-typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p);
-
 /* The device, on any rank, that owns domain k. */
 struct owner {
     int rank;
@@ -85,9 +82,10 @@ struct domains {
     cl_uint n; /* of them */
     struct owner *owner;
     struct device_threads *threads;
-    bool cannot_extend_keys; /* as in struct tree, on any device */
-    enum sum_kind sum;       /* sum that the domains are built for */
-    cl_uint geometric;       /* its opening criterion */
+    struct sorted_rows *sorted; /* receives the devices' rows during a sort */
+    bool cannot_extend_keys;    /* as in struct tree, on any device */
+    enum sum_kind sum;          /* sum that the domains are built for */
+    cl_uint geometric;          /* its opening criterion */
 
     /* Root cube and domain boundaries. */
     double cube_side;        /* of the root cube */
@@ -224,11 +222,6 @@ int nbody_domain_find_cube(struct nbody *nb);
 /* Start and end the launcher threads, if several GPUs own domains; the caller serves CPUs. */
 int nbody_device_threads_open(struct nbody *nb);
 void nbody_device_threads_free(struct nbody *nb);
-
-/* Call launch(nb, p) concurrently for all of this rank's devices that own a domain, and block
- * until all calls have returned. `launch` may enqueue commands and change its own device's state;
- * it may block for copies in flight only. */
-int nbody_device_threads_all(struct nbody *nb, launch_fn launch);
 
 /* ---- let.c ----------------------------------------------------------------------------------- */
 

@@ -40,6 +40,7 @@ static int save_a_old(const struct nbody *nb, const struct nbody_device *p, bool
 struct copy_job {
     const cl_uint *from;
     cl_uint *to;
+    cl_uint add; /* to each number */
 };
 
 static void sort_copy_block(void *job, size_t block, size_t first, size_t end)
@@ -47,6 +48,8 @@ static void sort_copy_block(void *job, size_t block, size_t first, size_t end)
     const struct copy_job *c = job;
     (void)block;
     memcpy(c->to + first, c->from + first, (end - first) * sizeof *c->to);
+    for (size_t i = first; c->add && i < end; i++)
+        c->to[i] += c->add;
 }
 
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order)
@@ -59,23 +62,25 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
         nb->force.a_old_valid = false; /* a_old is lost */
         return -1;
     }
-    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){t->a_old, order});
+    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){t->a_old, order, 0});
     return save_a_old(nb, p, true);
 }
 
-/* Download `bytes` bytes from a device's workspace to the host, through a_old. */
-static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, size_t bytes,
-                         char *to)
+/* Download `count` keys from a device's workspace to the host, through a_old. */
+static int sort_download(struct nbody *nb, struct nbody_device *p, void *from, size_t count,
+                         uint64_t *to)
 {
     void *const a_old = p->force.tree->a_old;
-    const size_t numbers = divide_up(bytes, nb->real);
+    const size_t numbers = count * (sizeof *to / nb->real);
     for (size_t at = 0; at < numbers; at += p->count) {
         const size_t some = numbers - at < p->count ? numbers - at : p->count;
         if (launch_copy_column(nb, p, (struct column){from, at}, (struct column){a_old, 0},
                                (cl_uint)some) != 0 ||
             nbody_device_download(nb, p, a_old, some * nb->real) != 0)
             return -1;
-        memcpy(to + at * nb->real, a_old, some * nb->real);
+        nbody_each_block(
+            some * nb->real / sizeof(cl_uint), sort_copy_block,
+            &(struct copy_job){a_old, (cl_uint *)to + at * nb->real / sizeof(cl_uint), 0});
     }
     return 0;
 }
@@ -93,11 +98,11 @@ int nbody_hilbert_sort_own(struct nbody *nb, struct nbody_device *p, struct sort
         status = nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, n, ARGS(t->order, n, t->a_old));
     if (status == 0)
         status = nbody_device_download(nb, p, t->a_old, n * sizeof *own->row);
-    for (size_t i = 0; status == 0 && i < n; i++)
-        own->row[first + i] = ((const cl_uint *)t->a_old)[i] + (cl_uint)first;
+    if (status == 0)
+        nbody_each_block(n, sort_copy_block,
+                         &(struct copy_job){t->a_old, own->row + first, (cl_uint)first});
     for (cl_uint w = 0; w < t->key_words && status == 0; w++)
-        status = sort_download(nb, p, word[w], n * sizeof *own->keys,
-                               (char *)(own->keys + w * own->n + first));
+        status = sort_download(nb, p, word[w], n, own->keys + w * own->n + first);
     if (status != 0) {
         nb->force.a_old_valid = false; /* a_old is lost */
         return -1;
@@ -112,7 +117,7 @@ static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_
     const cl_uint first = 0, n = (cl_uint)nb->n;
     if (save_a_old(nb, p, false) != 0 || nbody_device_wait(nb, p) != 0)
         return -1; /* a CPU's a_old is the host's */
-    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old});
+    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old, 0});
     if (clmsyncn(nb->ctx, p->dev, t->a_old, nb->n * sizeof *order, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, nb->n,

@@ -9,7 +9,8 @@
  *
  * The device of a tree of all bodies sorts and permutes the rows (force/tree_order.c). With domains
  * each device sorts its own rows; otherwise each rank's host does. Then the ranks merge their rows
- * (domain/row_order.c) and exchange the bodies (domain/route.c).
+ * (domain/row_order.c) and exchange the bodies (domain/route.c). For the first sort with domains,
+ * without slices, the bodies are written in order instead (nbody_particles_upload_sorted).
  *
  * A rank knows the bodies of its own rows only. Arrays in the caller's order pass through the ranks
  * that have ranges of body numbers, and listed bodies are looked up in a table of the list.
@@ -220,72 +221,109 @@ int nbody_is_permutation(size_t n, const cl_uint *list)
 
 /* ---- Permutation. ---------------------------------------------------------------------------- */
 
-/* Copy n numbers at distances. */
-struct stride_job {
-    size_t bytes, from_step, to_step;
-    const char *from;
-    char *to;
+/* Numbers of each row that move together: 4 or 8 bytes. */
+struct component {
+    char *(*own)(const struct nbody *nb, const struct nbody_device *p, size_t which);
+    size_t which, bytes, step; /* own(which): in a device's first row; step: bytes between rows */
+};
+
+/* Copy a component between devices and the array of this rank's rows. */
+struct component_job {
+    const struct nbody *nb;
+    const struct component *c;
+    char *array;
+    const cl_uint *order;         /* gather: row of each element; NULL: 0, 1, ... */
+    const struct nbody_device *p; /* scatter: device of the rows */
 };
 
 /* With a constant size, memcpy compiles to a load and a store. */
-static inline void stride_numbers(const struct stride_job *k, size_t first, size_t end,
-                                  size_t bytes)
+static inline void gather_rows(const struct component_job *j, size_t first, size_t end,
+                               size_t bytes)
 {
-    for (size_t i = first; i < end; i++)
-        memcpy(k->to + i * k->to_step * bytes, k->from + i * k->from_step * bytes, bytes);
+    const size_t own_first = nbody_ranks_own_first(j->nb), step = j->c->step;
+    const cl_uint *const order = j->order;
+    char *const array = j->array;
+    const char *own = NULL;
+    size_t begin = 0, count = 0; /* rows of the device of `own` */
+    for (size_t i = first; i < end; i++) {
+        const size_t row = own_first + (order ? order[i] : i);
+        if (row - begin >= count) {
+            const struct nbody_device *p = j->nb->device;
+            while (row - p->first >= p->count)
+                p++;
+            begin = p->first;
+            count = p->count;
+            own = j->c->own(j->nb, p, j->c->which);
+        }
+        memcpy(array + i * bytes, own + (row - begin) * step, bytes);
+    }
 }
 
-static void stride_block(void *job, size_t block, size_t first, size_t end)
+static void gather_block(void *job, size_t block, size_t first, size_t end)
 {
-    const struct stride_job *k = job;
+    const struct component_job *j = job;
     (void)block;
-    if (k->bytes == sizeof(float))
-        stride_numbers(k, first, end, sizeof(float));
+    if (j->c->bytes == 4)
+        gather_rows(j, first, end, 4);
     else
-        stride_numbers(k, first, end, sizeof(double));
+        gather_rows(j, first, end, 8);
 }
 
-/* Numbers of this rank's rows before and after a permutation. */
+static inline void scatter_rows(const struct component_job *j, size_t first, size_t end,
+                                size_t bytes)
+{
+    char *const own = j->c->own(j->nb, j->p, j->c->which);
+    const char *const array = j->array;
+    const size_t step = j->c->step;
+    for (size_t i = first; i < end; i++)
+        memcpy(own + i * step, array + i * bytes, bytes);
+}
+
+static void scatter_block(void *job, size_t block, size_t first, size_t end)
+{
+    const struct component_job *j = job;
+    (void)block;
+    if (j->c->bytes == 4)
+        scatter_rows(j, first, end, 4);
+    else
+        scatter_rows(j, first, end, 8);
+}
+
+/* Copy the array to the devices. */
+static void scatter_component(const struct nbody *nb, const struct component *c, char *array)
+{
+    const size_t own_first = nbody_ranks_own_first(nb);
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count)
+            nbody_each_block(
+                p->count, scatter_block,
+                &(struct component_job){
+                    .nb = nb, .c = c, .array = array + (p->first - own_first) * c->bytes, .p = p});
+}
+
+/* A component of this rank's rows before and after a permutation; a single rank reads it from its
+ * devices: from is NULL. */
 struct permuted {
     char *from, *to;
 };
 
-/* The component `which` of a device's first row. */
-typedef char *own_component(const struct nbody *nb, const struct nbody_device *p, size_t which);
-
-/* Copy one component between devices and the array of this rank's rows. */
-static void copy_component(const struct nbody *nb, bool to_devices, char *rows, own_component *own,
-                           size_t which, size_t step)
-{
-    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        if (!p->count)
-            continue;
-        char *const at = rows + (p->first - nbody_ranks_own_first(nb)) * nb->real;
-        char *const device = own(nb, p, which);
-        nbody_each_block(p->count, stride_block,
-                         &(struct stride_job){.bytes = nb->real,
-                                              .from_step = to_devices ? 1 : step,
-                                              .to_step = to_devices ? step : 1,
-                                              .from = to_devices ? at : device,
-                                              .to = to_devices ? device : at});
-    }
-}
-
-/* Permute one component of each row; the numbers of a device's rows follow at distance `step`. */
 static int permute_component(struct nbody *nb, const struct route *route,
-                             const struct permuted *rows, own_component *own, size_t which,
-                             size_t step)
+                             const struct permuted *rows, const struct component *c)
 {
-    copy_component(nb, false, rows->from, own, which, step);
-    if (nbody_route_move(nb, route, nb->real, rows->from, rows->to) != 0)
+    nbody_each_block(nbody_ranks_own_rows(nb), gather_block,
+                     &(struct component_job){.nb = nb,
+                                             .c = c,
+                                             .array = rows->from ? rows->from : rows->to,
+                                             .order = rows->from ? NULL : route->order});
+    if (rows->from && nbody_route_move(nb, route, c->bytes, rows->from, rows->to) != 0)
         return -1;
-    copy_component(nb, true, rows->to, own, which, step);
+    scatter_component(nb, c, rows->to);
     return 0;
 }
 
-static char *row_position(const struct nbody *nb, const struct nbody_device *p, size_t component)
+static char *row_position(const struct nbody *nb, const struct nbody_device *p, size_t byte)
 {
-    return (char *)nbody_posm(nb, p) + (4 * (size_t)nbody_posm_first(p) + component) * nb->real;
+    return (char *)nbody_posm(nb, p) + 4 * (size_t)nbody_posm_first(p) * nb->real + byte;
 }
 
 static char *row_plane(const struct nbody *nb, const struct nbody_device *p, size_t number)
@@ -293,16 +331,26 @@ static char *row_plane(const struct nbody *nb, const struct nbody_device *p, siz
     return (char *)p->state + number * p->rows * nb->real;
 }
 
+/* True for a plane that is 0 for all bodies: the first sort has positions and velocities only. */
+static bool plane_is_empty(const struct nbody *nb, size_t k)
+{
+    return nb->particles.sort_count == 0 && k - STATE_VEL >= 3 &&
+           !(integrator_predicts(nb) && k - STATE_POS < 3);
+}
+
 static int permute_components(struct nbody *nb, const struct route *route,
                               const struct permuted *rows)
 {
-    for (size_t c = 0; c < 4; c++)
-        if (permute_component(nb, route, rows, row_position, c, 4) != 0)
+    struct component c = {row_position, 0, rows->from ? nb->real : sizeof(double), 4 * nb->real};
+    for (; c.which < c.step; c.which += c.bytes)
+        if (permute_component(nb, route, rows, &c) != 0)
             return -1;
-    for (size_t k = 0; k < nb->planes; k++)
-        if (permute_component(nb, route, rows, row_plane, k, 1) != 0)
+    c = (struct component){row_plane, 0, nb->real, nb->real};
+    for (; c.which < nb->planes; c.which++)
+        if (!plane_is_empty(nb, c.which) && permute_component(nb, route, rows, &c) != 0)
             return -1;
-    return nb->force.a_old_valid ? permute_component(nb, route, rows, row_a_old, 0, 1) : 0;
+    c.own = row_a_old;
+    return nb->force.a_old_valid ? permute_component(nb, route, rows, &c) : 0;
 }
 
 int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route)
@@ -324,9 +372,10 @@ int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route)
 static int permute_rows(struct nbody *nb, const struct route *route)
 {
     const int ranks = world_size(nb->world);
-    const struct permuted rows = {malloc((route->begin[ranks] + 1) * nb->real),
-                                  malloc((route->came[ranks] + 1) * nb->real)};
-    int status = rows.from && rows.to ? 0 : sort_no_memory(route->begin[ranks]);
+    const struct permuted rows = {
+        ranks > 1 ? malloc((route->begin[ranks] + 1) * nb->real) : NULL,
+        malloc((route->came[ranks] + 1) * (ranks > 1 ? nb->real : sizeof(double)))};
+    int status = (rows.from || ranks == 1) && rows.to ? 0 : sort_no_memory(route->begin[ranks]);
     if (world_reduce_status(nb->world, status) != 0 || sort_copy_all(nb, CL_MEM_HOST) != 0 ||
         permute_components(nb, route, &rows) != 0 || sort_copy_all(nb, CL_MEM_DEVICE) != 0)
         status = -1;
@@ -346,20 +395,6 @@ void nbody_hilbert_load(struct nbody *nb, const void *body)
 
 /* ---- Schedule. ------------------------------------------------------------------------------- */
 
-int nbody_hilbert_open(struct nbody *nb)
-{
-    if (!nb->particles.sorted)
-        return 0;
-    nb->particles.sort_interval = ORDER_STEPS;
-    const size_t first = nbody_ranks_own_first(nb), rows = nbody_ranks_own_rows(nb);
-    nb->particles.body = malloc((rows + 1) * sizeof *nb->particles.body);
-    if (world_reduce_status(nb->world, nb->particles.body ? 0 : sort_no_memory(rows)) != 0)
-        return -1;
-    for (size_t i = 0; i < rows; i++)
-        nb->particles.body[i] = (cl_uint)(first + i);
-    return nbody_hilbert_sort_rows(nb);
-}
-
 /* Collective. EIO unless each rank's sorted rows are a permutation: a driver that sorts wrongly
  * would otherwise lose bodies. */
 static int check_order(struct nbody *nb, const struct route *route)
@@ -375,21 +410,67 @@ static int check_order(struct nbody *nb, const struct route *route)
     return world_reduce_status(nb->world, status < 0 ? -1 : 0);
 }
 
-int nbody_hilbert_sort_rows(struct nbody *nb)
+/* True if the hosts permute the rows; the device of a tree of all bodies does it otherwise. */
+static bool hosts_permute(const struct nbody *nb)
+{
+    return nb->method != NBODY_TREE || nb->domain.tree;
+}
+
+/* The order is the bodies of the rows, which were bodies 0, 1, ... */
+static void take_order(struct nbody *nb, struct route *route)
+{
+    nb->particles.body = route->memory[0];
+    route->memory[0] = NULL;
+    nb->particles.sort_count++;
+}
+
+/* Sort the bodies along the curve; with `move` false only their numbers. */
+static int hilbert_sort(struct nbody *nb, bool move)
 {
     struct route route;
     int status = find_row_order(nb, &route);
     if (status == 0)
         status = check_order(nb, &route);
-    if (status == 0 && nb->method == NBODY_TREE && !nb->domain.tree)
-        status = nbody_hilbert_move_device(nb, route.order) == 0
-                     ? nbody_particles_permute_bodies(nb, &route)
-                     : -1;
-    else if (status == 0)
+    if (status == 0 && move && !hosts_permute(nb))
+        status = nbody_hilbert_move_device(nb, route.order);
+    if (status == 0 && move && hosts_permute(nb))
         status = permute_rows(nb, &route);
+    else if (status == 0 && nb->particles.body)
+        status = nbody_particles_permute_bodies(nb, &route);
+    else if (status == 0)
+        take_order(nb, &route);
     nbody_route_free(&route);
     nbody_particles_moved(nb);
     return status;
+}
+
+int nbody_hilbert_sort_rows(struct nbody *nb)
+{
+    return hilbert_sort(nb, true);
+}
+
+static void number_block(void *engine, size_t block, size_t first, size_t end)
+{
+    const struct nbody *nb = engine;
+    const size_t own = nbody_ranks_own_first(nb);
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        nb->particles.body[i] = (cl_uint)(own + i);
+}
+
+int nbody_hilbert_open(struct nbody *nb, bool move)
+{
+    if (!nb->particles.sorted)
+        return 0;
+    nb->particles.sort_interval = ORDER_STEPS;
+    if (world_size(nb->world) == 1 && !(move && hosts_permute(nb)))
+        return hilbert_sort(nb, move); /* takes over its order */
+    const size_t rows = nbody_ranks_own_rows(nb);
+    nb->particles.body = malloc((rows + 1) * sizeof *nb->particles.body);
+    if (world_reduce_status(nb->world, nb->particles.body ? 0 : sort_no_memory(rows)) != 0)
+        return -1;
+    nbody_each_block(rows, number_block, nb);
+    return hilbert_sort(nb, move);
 }
 
 size_t nbody_hilbert_left(const struct nbody *nb)

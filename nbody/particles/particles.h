@@ -55,9 +55,13 @@ int nbody_particles_allocate(struct nbody *nb);
 int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p);
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p);
 
-/* Write the caller's bodies, all or this rank's slice, to the devices. Collective with slices. */
+/* Write the caller's bodies, all or this rank's slice, to the devices; without slices, optionally
+ * their positions only. Collective with slices. sorted: write all bodies of this rank's rows again,
+ * in the order of particles.body; without slices, with domains of the tree. */
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
-                           const double (*vel)[3]);
+                           const double (*vel)[3], bool positions_only);
+int nbody_particles_upload_sorted(struct nbody *nb, const double *mass, const double (*pos)[3],
+                                  const double (*vel)[3]);
 void nbody_particles_free(struct nbody *nb);
 
 /* Memory of a device that a step changes; each region has an image on the host. */
@@ -76,9 +80,13 @@ struct units {
     int length, time;
 };
 
-/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
- * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
- * the largest coordinate may reach 2^20. Collective; the ranks pass their bodies, n of them. */
+/* Coordinates, counted from nb->centre, are below 2^UNITS_MOST_BITS lengths. */
+enum { UNITS_MOST_BITS = 24 };
+
+/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits, at most
+ * 2^UNITS_MOST_BITS, and the largest G m of a body or field about 1. Where few bodies are over 2^10
+ * times as far out as most, the largest coordinate may reach 2^20. Collective; the ranks pass their
+ * bodies, n of them. */
 int nbody_units_choose(stdcl_world *world, double G, size_t n, const double *mass,
                        const double (*pos)[3], const double centre[3], int bits,
                        const struct nbody_field *fields, size_t nfields, struct units *units);
@@ -107,9 +115,11 @@ enum {
     CLUSTER_PIECE = 32
 }; /* CLUSTER and CLUSTER_PIECE as in direct_mixed.cl */
 
-/* Collective; nothing to do for unsorted bodies. sort_rows: sort the bodies along the curve. due:
- * true if a sort is due before the next step. left: steps until then. load: take over an order. */
-int nbody_hilbert_open(struct nbody *nb);
+/* Collective; nothing to do for unsorted bodies. open: number the rows' bodies and sort these; with
+ * `move` false only the numbers: nbody_particles_upload_sorted follows. sort_rows: sort the bodies
+ * along the curve. due: true if a sort is due before the next step. left: steps until then. load:
+ * take over an order. */
+int nbody_hilbert_open(struct nbody *nb, bool move);
 int nbody_hilbert_sort_rows(struct nbody *nb);
 void nbody_hilbert_load(struct nbody *nb, const void *body);
 bool nbody_hilbert_due(const struct nbody *nb);

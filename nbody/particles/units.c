@@ -11,17 +11,30 @@
 #include "nbody/particles/body_blocks.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Return e such that 2^e is the smallest power of two above x; 0 for x = 0. */
-static int units_exponent(double x)
+/* Return e such that 2^e is the smallest power of two above x >= 0; 0 for x = 0. Normal numbers,
+ * one per coordinate, need no call of libm. */
+static inline int units_exponent(double x)
 {
+    uint64_t bits;
     int e = 0;
+    memcpy(&bits, &x, sizeof bits);
+    const int biased = (int)(bits >> (DBL_MANT_DIG - 1));
+    if (biased > 0 && biased < 2 * DBL_MAX_EXP - 1)
+        return biased - DBL_MAX_EXP + 2;
     if (x > 0)
         (void)frexp(x, &e);
     return e;
+}
+
+/* fmax is a call to libm. */
+static inline double units_larger(double a, double b)
+{
+    return b > a ? b : a;
 }
 
 /* Maxima over the blocks so far, and the sum of the exponents of coordinates other than 0. */
@@ -40,11 +53,11 @@ static void units_scan_block(void *largest, size_t block, size_t first, size_t e
     long long exponents = 0, coordinates = 0;
     (void)block;
     for (size_t i = first; i < end; i++) {
-        gm = fmax(gm, all->G * all->mass[i]);
+        gm = units_larger(gm, all->G * all->mass[i]);
         for (int c = 0; c < 3; c++) {
             const double x = fabs(all->pos[i][c] - all->centre[c]);
-            length = fmax(length, x);
-            exponents += x > 0 ? units_exponent(x) : 0;
+            length = units_larger(length, x);
+            exponents += units_exponent(x);
             coordinates += x > 0;
         }
     }
@@ -61,7 +74,7 @@ static void units_scan_block(void *largest, size_t block, size_t first, size_t e
  * too large for a float, or softened (nbody_forces_softening). */
 static int units_outliers(const struct largest *all)
 {
-    enum { USUAL = 10, MOST = 20 };
+    enum { USUAL = 10, MOST = 20 }; /* MOST <= UNITS_MOST_BITS */
     if (all->coordinates == 0)
         return 0;
     const int beyond = units_exponent(all->length) -
@@ -182,9 +195,11 @@ int nbody_units_check(const struct nbody *nb, const double (*pos)[3])
     for (size_t i = 0; i < count; i++)
         x[i] = units_distance(sample[i], centre);
     const double near = units_median(count, x);
+    if (n < 3 || !(near > 0) || ldexp(2, nb->units.length + UNITS_MOST_BITS) <= most * near)
+        return 0; /* no two bodies are farther apart */
     if (units_find_farthest(nb, pos, centre, &far) != 0)
         return -1;
-    if (n < 3 || !(near > 0) || far.distance <= most * near)
+    if (far.distance <= most * near)
         return 0;
     return clerror_set(
         EINVAL,

@@ -19,7 +19,7 @@
 
 /* In mixed precision r^-3 is a float. Lengths up to 2^24 keep it in range for bodies 1e-12 of the
  * system's size apart. */
-enum { MIXED_LENGTH_BITS = 24 };
+enum { MIXED_LENGTH_BITS = UNITS_MOST_BITS };
 
 /* In mixed precision, coordinates are counted from the centre of mass, rounded to this grid. A run
  * and one that restarts from its bodies mostly use the same centre. */
@@ -145,7 +145,10 @@ struct summing {
     size_t count, n; /* bodies here; all */
     double G;
     const double *mass, (*pos)[3], *origin;
-    double all; /* total mass / n */
+    double all;            /* total mass / n */
+    double first;          /* mass of the first body */
+    atomic_bool different; /* a mass differs from it */
+    bool equal;            /* all masses of all ranks are equal */
 };
 
 static int sum_bodies(const struct nbody *nb, struct summing *s, size_t sums, double *sum,
@@ -155,11 +158,34 @@ static int sum_bodies(const struct nbody *nb, struct summing *s, size_t sums, do
     return nbody_slices_in_turn(world, sum, sums * sizeof *sum, add, s);
 }
 
+/* Add x >= 0 to a sum k times, with the rounding of k additions, in O(log k). Between two powers of
+ * two each addition changes the sum by one amount, once a tie has made the sum even. */
+static double add_repeatedly(double sum, double x, size_t k)
+{
+    while (k-- > 0) {
+        const int exponent = ilogb(sum);
+        sum += x;
+        const double step = sum + x - sum;
+        if (ilogb(sum) != exponent)
+            continue;
+        if (!(step > 0))
+            return sum;
+        const double fit = (ldexp(1, exponent + 1) - sum) / step;
+        const size_t some = fit < 2 ? 0 : fit - 1 < (double)k ? (size_t)fit - 1 : k;
+        sum += (double)some * step;
+        k -= some;
+    }
+    return sum;
+}
+
 static void add_masses(void *sum, void *summing)
 {
     const struct summing *s = summing;
-    for (size_t i = 0; i < s->count; i++)
-        *(double *)sum += s->G * s->mass[i];
+    double *const all = sum;
+    if (s->equal)
+        *all = add_repeatedly(*all, s->G * s->mass[0], s->count);
+    for (size_t i = 0; !s->equal && i < s->count; i++)
+        *all += s->G * s->mass[i];
 }
 
 static void add_mean_masses(void *sum, void *summing)
@@ -183,23 +209,34 @@ static int find_mass(struct nbody *nb, struct summing *s)
 {
     double sum = 0;
     s->G = nb->G;
+    s->equal = nb->uniform;
     if (sum_bodies(nb, s, 1, &sum, add_masses) != 0)
         return -1;
     nb->mass = sum > 0 ? ldexp(1, ilogb(sum)) : 0;
     return 0;
 }
 
-static int find_equal_masses(struct nbody *nb, const struct summing *s)
+static void compare_mass_block(void *summing, size_t block, size_t first, size_t end)
 {
-    double first = s->mass[0];
-    uint64_t different = 0;
-    if (nb->domain.slice && world_broadcast(nb->world, 0, &first, sizeof first) != 0)
+    struct summing *s = summing;
+    bool equal = true;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        equal &= s->mass[i] == s->first;
+    if (!equal)
+        s->different = true;
+}
+
+static int find_equal_masses(struct nbody *nb, struct summing *s)
+{
+    s->first = s->mass[0];
+    if (nb->domain.slice && world_broadcast(nb->world, 0, &s->first, sizeof s->first) != 0)
         return -1;
-    for (size_t i = 0; i < s->count && !different; i++)
-        different = !(s->mass[i] == first);
+    nbody_each_block(s->count, compare_mass_block, s);
+    uint64_t different = s->different;
     if (nb->domain.slice && world_add(nb->world, &different, 1) != 0)
         return -1;
-    nb->uniform = !different && first > 0;
+    nb->uniform = !different && s->first > 0;
     return 0;
 }
 
@@ -283,10 +320,22 @@ static int check_division(const struct nbody *nb)
     return world_reduce_status(nb->world, status);
 }
 
+/* Upload the bodies and sort them. With domains of the tree the sort finds the order only, and the
+ * bodies are then written in it: a permutation of rows moves each number several times. */
+static int upload_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
+                         const double (*vel)[3])
+{
+    const bool again = nb->domain.tree && !nb->domain.slice;
+    if (nbody_particles_upload(nb, mass, pos, vel, again) != 0 ||
+        nbody_hilbert_open(nb, !again) != 0)
+        return -1;
+    return again ? nbody_particles_upload_sorted(nb, mass, pos, vel) : 0;
+}
+
 /* The last step of opening: the bodies have been uploaded. */
 static int warm_up(struct nbody *nb)
 {
-    if (nbody_hilbert_open(nb) != 0 || nbody_integrate_warm_up(nb) != 0)
+    if (nbody_integrate_warm_up(nb) != 0)
         return -1;
     nb->simulation.sums_are_open = true;
     return 0;
@@ -496,8 +545,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 && nbody_field_upload(nb) == 0 &&
         nbody_added_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
         (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) && nbody_stepper_open(nb) == 0 &&
-        nbody_particles_upload(nb, mass, pos, vel) == 0 &&
-        (nbody_runs_on_host(nb) || warm_up(nb) == 0))
+        upload_bodies(nb, mass, pos, vel) == 0 && (nbody_runs_on_host(nb) || warm_up(nb) == 0))
         return nb;
     nbody_free(nb);
     return NULL;
