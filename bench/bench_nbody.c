@@ -373,9 +373,11 @@ static void bench_held(nbody *nb)
 /* On several devices a tree balances its domains by their cost, repeatedly in the first steps. */
 static void settle_tree(nbody *nb)
 {
-    enum { STEPS = 64, FEW = 4 };
+    enum { STEPS = 64, LEAST = 40, FEW = 4 };
     const double start = seconds_now(), most = 5;
-    for (int k = 0; nbody_devices(nb) > 1 && k < STEPS && seconds_now() - start < most; k += FEW)
+    for (int k = 0;
+         nbody_devices(nb) > 1 && k < STEPS && (k < LEAST || seconds_now() - start < most);
+         k += FEW)
         run_steps(nb, FEW);
 }
 

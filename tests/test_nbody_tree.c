@@ -837,6 +837,56 @@ static void tree_deferred_groups_change_no_bit(void **state)
     }
 }
 
+/* Waits of a sum that is cut into slices. */
+struct slices_seen {
+    nbody *nb;
+    size_t together, alone; /* all devices are walking; one has walked half, another nothing */
+};
+
+static int see_slices(void *arg, double fraction)
+{
+    struct slices_seen *seen = arg;
+    bool some = true, half = false, none = false;
+    (void)fraction;
+    for (struct nbody_device *p = seen->nb ? seen->nb->device : NULL;
+         p && p < seen->nb->device + seen->nb->ndev; p++) {
+        const struct tree *t = p->force.tree;
+        some &= t->walked > 0 && t->walked < t->groups;
+        half |= 2 * t->walked > t->groups && t->walked < t->groups;
+        none |= t->walked == 0;
+    }
+    seen->together += seen->nb && some;
+    seen->alone += half && none;
+    return 0;
+}
+
+/* Devices walk at the same time, also where a sum is cut into slices. */
+static void tree_slices_of_devices_take_turns(void **state)
+{
+    enum { N = 32768 }; /* four slices per device, of 64 groups at least */
+    static double m[N], x[N][3], v[N][3];
+    static const double shares[64] = {1, 1, 1};
+    struct slices_seen seen = {.nb = NULL};
+    const struct nbody_options o = {.ctx = stddev,
+                                    .shares = shares,
+                                    .method = NBODY_TREE,
+                                    .eps = 0.01,
+                                    .dt = 1e-3,
+                                    .progress = see_slices,
+                                    .arg = &seen};
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, N, 7, m, x, v));
+    builds_unoptimised = !as_shipped;
+    assert_int_equal(setenv("STDCL_SLICE", "1e-9", 1), 0);
+    seen.nb = nbody_create(&o, N, m, (rows)x, (rows)v);
+    assert_int_equal(unsetenv("STDCL_SLICE"), 0);
+    ready(seen.nb);
+    works(nbody_step(seen.nb, 2));
+    nbody_free(seen.nb);
+    assert_true(seen.together > 0);
+    assert_true(seen.alone == 0);
+}
+
 /* Marks of groups to be deferred, which a cancelled sum leaves, change no bit of the next sum. */
 static void tree_marks_of_cancelled_sum_change_no_bit(void **state)
 {
@@ -1263,6 +1313,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest on_two[] = {cmocka_unit_test(tree_domains_match_single_device),
                                         cmocka_unit_test(tree_deferred_groups_change_no_bit),
                                         cmocka_unit_test(tree_marks_of_cancelled_sum_change_no_bit),
+                                        cmocka_unit_test(tree_slices_of_devices_take_turns),
                                         cmocka_unit_test(tree_small_groups_use_stricter_criterion),
                                         cmocka_unit_test(tree_exports_are_not_repeated),
                                         cmocka_unit_test(tree_let_overflow_is_repeated),

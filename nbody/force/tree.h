@@ -168,6 +168,7 @@ struct tree {
     /* State. */
     bool walks_pending; /* `deferred` is in use, possibly by a sum that was cancelled */
     bool walks_started; /* by nbody_tree_walk_now */
+    cl_uint walked;     /* groups whose walks are launched */
     bool body_valid;    /* `body` holds bodies; otherwise forces in the caller's order */
 };
 

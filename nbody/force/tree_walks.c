@@ -65,6 +65,7 @@ static int walk_schedule(struct nbody *nb, struct nbody_device *p)
     if (nbody_tree_discard_deferred(nb, p) != 0)
         return -1;
     t->walks_pending = true;
+    t->walked = 0;
     const cl_uint long_walk =
         nb->force.a_old_valid ? nbody_tree_expected_interactions(nb, 1.3) : UINT_MAX;
     return nbody_tree_launch_1d(
@@ -81,25 +82,32 @@ static cl_uint walk_groups_per_launch(const struct nbody *nb, const struct nbody
                                                  : p->force.tree->groups;
 }
 
-/* Launch the walks, a slice of time per launch. */
+/* Launch the walks of the next slice of time. Wait first if the device has enough work. */
+static int walk_slice(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
+                      cl_uint geometric)
+{
+    struct tree *t = p->force.tree;
+    const cl_uint most = walk_groups_per_launch(nb, p), left = t->groups - t->walked,
+                  some = most < left ? most : left, from = t->walked;
+    const double work = nbody_tree_work(nb, (size_t)some * TREE_GROUP);
+    if (!pace_has_room(&p->pace, work) && nbody_device_wait_all(nb) != 0)
+        return -1;
+    pace_started(&p->pace, work);
+    t->walked += some;
+    if (walk_launch(nb, p, sum, geometric, from, some, t->info, 0, 0) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Launch the walks of a device. */
 static int walk_start(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
                       cl_uint geometric)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint end = t->groups;
-    if (walk_schedule(nb, p) != 0)
-        return -1;
-    for (cl_uint from = 0, some; from < end; from += some) {
-        some = walk_groups_per_launch(nb, p);
-        some = some < end - from ? some : end - from;
-        const double work = nbody_tree_work(nb, (size_t)some * TREE_GROUP);
-        if (!pace_has_room(&p->pace, work) && nbody_device_wait_all(nb) != 0)
-            return -1;
-        pace_started(&p->pace, work);
-        if (walk_launch(nb, p, sum, geometric, from, some, t->info, 0, 0) != 0)
-            return -1;
-    }
-    return clflush(nb->ctx, p->dev, 0);
+    int status = walk_schedule(nb, p);
+    while (status == 0 && t->walked < t->groups)
+        status = walk_slice(nb, p, sum, geometric);
+    return status;
 }
 
 /* Launch the second pass over deferred groups. */
@@ -126,13 +134,25 @@ int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum sum_kind 
     return walk_start_deferred(nb, p, sum, geometric);
 }
 
+/* The devices' slices take turns: a device with a whole sum would otherwise keep the others
+ * waiting. */
 int nbody_tree_walk_all(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (p->force.tree && !p->force.tree->walks_started &&
-            walk_start(nb, p, sum, geometric) != 0)
+        if (p->force.tree && !p->force.tree->walks_started && walk_schedule(nb, p) != 0)
             return -1;
+    for (bool any = true; any;) {
+        any = false;
+        for (struct nbody_device *p = nb->device; p < end; p++) {
+            const struct tree *t = p->force.tree;
+            if (!t || t->walks_started || t->walked == t->groups)
+                continue;
+            if (walk_slice(nb, p, sum, geometric) != 0)
+                return -1;
+            any = true;
+        }
+    }
     for (struct nbody_device *p = nb->device; p < end; p++) {
         if (p->force.tree && !p->force.tree->walks_started &&
             walk_start_deferred(nb, p, sum, geometric) != 0)
