@@ -43,16 +43,21 @@ static cl_uint single_boxes(cl_uint merged)
     return merged ? merged / 4 + 2 * TREE_MERGED : 0;
 }
 
+/* Turn the part of the previous domain into a domain's. */
+static void let_next_box_part(const struct domains *s, cl_uint domain, struct box_part *b)
+{
+    const cl_uint begin = s->begin[domain], end = s->begin[domain + 1];
+    b->at += domain ? 1 + b->merged + b->single : 0;
+    b->groups = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
+    b->merged = (b->groups + TREE_MERGED - 1) / TREE_MERGED;
+    b->single = single_boxes(b->merged);
+}
+
 static struct box_part let_box_part(const struct domains *s, cl_uint domain)
 {
     struct box_part b = {.at = 0};
-    for (cl_uint k = 0; k <= domain; k++) {
-        const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        b.at += k ? 1 + b.merged + b.single : 0;
-        b.groups = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
-        b.merged = (b.groups + TREE_MERGED - 1) / TREE_MERGED;
-        b.single = single_boxes(b.merged);
-    }
+    for (cl_uint k = 0; k <= domain; k++)
+        let_next_box_part(s, k, &b);
     return b;
 }
 
@@ -88,8 +93,9 @@ void nbody_let_add_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
+    struct box_part b = {.at = 0};
     for (cl_uint k = 0; k < s->n; k++) {
-        const struct box_part b = let_box_part(s, k);
+        let_next_box_part(s, k, &b);
         nbody_domain_add(nb, k, TO_DOMAINS, (char *)s->group_box + b.at * box,
                          (1 + b.merged + b.single) * box);
     }
@@ -162,8 +168,9 @@ int nbody_let_walk(struct nbody *nb, struct nbody_device *p)
         nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
                              ARGS(t->mark, t->capacity, s->counts, own, all)) != 0)
         return -1;
+    struct box_part b = {.at = 0};
     for (cl_uint other = 0; other < s->n; other++) {
-        const struct box_part b = let_box_part(s, other);
+        let_next_box_part(s, other, &b);
         if (other != p->domain.index && t->bodies && let_launch_export(nb, p, other, &b, 0) != 0)
             return -1;
     }
