@@ -1037,10 +1037,27 @@ static void ranks_nbody_errors_end_all(void **state)
     free(c);
 }
 
+/* Receives in flight, or complete and not yet waited for. *tag: at least the largest of theirs. */
+static size_t receives_in_flight(stdcl_world *w, int *tag)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&w->lock);
+    for (const struct world_request *m = w->in_flight; m; m = m->next)
+        if (!m->sends && !m->low_priority) {
+            n++;
+            *tag = m->tag > *tag ? m->tag : *tag;
+        }
+    pthread_mutex_unlock(&w->lock);
+    return n;
+}
+
+/* Fail after the receives were posted. Their tags do not grow with the number of ranks. */
 static int fail_launch(struct nbody *nb, struct nbody_device *p)
 {
-    (void)nb;
+    int tag = 0;
     (void)p;
+    if (receives_in_flight(nb->world, &tag) > 0 && tag >= 16 + (int)devices)
+        return clerror_set(EPROTO, "a message has tag %d", tag);
     return clerror_set(EIO, "a launch fails");
 }
 
@@ -1053,35 +1070,23 @@ static int gather_and_fail(nbody *nb)
     return nbody_domain_exchange(nb, fail_launch);
 }
 
-/* Receives from other ranks in flight, or complete and not yet waited for. */
-static size_t receives_in_flight(stdcl_world *w)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&w->lock);
-    for (const struct world_request *m = w->in_flight; m; m = m->next)
-        n += !m->sends && !m->low_priority;
-    pthread_mutex_unlock(&w->lock);
-    return n;
-}
-
 /* An exchange between domains of the tree, or of all positions, fails after its receives were
  * posted. */
 static int nbody_exchange_fails(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
     CLCONTEXT *cp = open_rank_devices();
-    const size_t before = receives_in_flight(r->world);
-    const struct nbody_options options = make_case_nbody(c, cp, r->world);
-    nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
-                             (const double(*)[3])c->vel);
+    int tag = 0;
+    const size_t before = receives_in_flight(r->world, &tag);
+    nbody *nb = open_case(c, cp, r->world);
     size_t most = 0;
     int status = nb ? nbody_step(nb, 1) : -1;
     for (int turn = 0; turn < 40 && status == 0; turn++) { /* more than an array has room for */
-        if (nb->domain.tree && gather_and_fail(nb) == 0)
-            status = WRONG("a failed launch is not reported");
+        if (nb->domain.tree && (gather_and_fail(nb) == 0 || clerrno != EIO))
+            status = WRONG("a failed launch is not reported: %s", clerror());
         if (!nb->domain.tree)
             status = nbody_ranks_receive(nb);
-        const size_t now = receives_in_flight(r->world);
+        const size_t now = receives_in_flight(r->world, &tag);
         most = now > most ? now : most;
     }
     const size_t allowed = nb && nb->domain.tree ? before : before + 3 * (size_t)r->size;
@@ -1089,7 +1094,7 @@ static int nbody_exchange_fails(struct rank_run *r)
     clcontext_destroy(cp);
     if (status == 0 && most > allowed)
         return WRONG("%zu receives are in flight after failed exchanges", most);
-    if (status == 0 && receives_in_flight(r->world) > before)
+    if (status == 0 && receives_in_flight(r->world, &tag) > before)
         return WRONG("receives are in flight after nbody_free");
     return status;
 }

@@ -77,7 +77,9 @@ int nbody_domain_open(struct nbody *nb)
         s->owner = owner;
     }
     for (size_t k = 0; s && owner && k < n; k++) {
+        const bool next = k > 0 && holder[k].rank == holder[k - 1].rank;
         owner[k] = (struct owner){.rank = holder[k].rank,
+                                  .number = next ? owner[k - 1].number + 1 : 0,
                                   .first = holder[k].first,
                                   .count = holder[k].count,
                                   .speed = 1,

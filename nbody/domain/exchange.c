@@ -156,11 +156,12 @@ void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pai
                      count * bytes);
 }
 
-/* Post a message with the bytes of a transfer. */
+/* Post a message with the bytes of a transfer. Tags 16 to 79 belong to the sender's domains: a rank
+ * has at most 64 (ranks.c, which uses lower tags). */
 static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
 {
     struct domains *s = nb->domain.tree;
-    const int tag = 16 + (int)c->from;
+    const int tag = 16 + (int)s->owner[c->from].number;
     world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
                                   : world_receive(nb->world, rank, tag, c->at, c->bytes);
     if (!request)

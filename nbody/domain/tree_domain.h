@@ -43,6 +43,7 @@ typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p);
 /* The device, on any rank, that owns domain k. */
 struct owner {
     int rank;
+    cl_uint number;              /* of the domain among its rank's, which follow one another */
     struct nbody_device *device; /* NULL on another rank */
     size_t first, count;         /* rows that the device integrates */
     double fraction;             /* wanted fraction of the total work */
