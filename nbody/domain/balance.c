@@ -88,7 +88,7 @@ static int domain_update_speeds(struct nbody *nb)
     return 0;
 }
 
-/* Return a domain's wanted cost, not normalised, and the sum of those of all domains. */
+/* Return a domain's wanted cost, not normalised, and the sum over all domains. */
 static double domain_target(const struct domains *s, cl_uint domain)
 {
     return s->owner[domain].fraction * s->owner[domain].speed;
@@ -136,7 +136,7 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, doub
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         if (t->boundary_bodies[k] != (cl_uint)-1)
-            s->moved[k] = ((const cl_ulong *)t->boundary_keys)[k];
+            s->numbers[k] = ((const cl_ulong *)t->boundary_keys)[k];
     return 0;
 }
 
@@ -161,15 +161,15 @@ int nbody_domain_balance(struct nbody *nb)
         all += s->cost[k];
     if (!domains_are_unbalanced(s, all))
         return 0;
-    memset(s->moved, 0, s->n * sizeof *s->moved);
+    memset(s->numbers, 0, s->n * sizeof *s->numbers);
     EACH_TREE(nb, p)
     if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
         return -1;
-    if (domain_spread_numbers(nb, s->moved) != 0)
+    if (domain_spread_numbers(nb, s->numbers) != 0)
         return -1;
     s->boundaries_changed = s->boundaries_moved = true;
     for (cl_uint k = 1; k < s->n; k++)
-        s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
+        s->boundary[k] = s->numbers[k] > s->boundary[k - 1] ? s->numbers[k] : s->boundary[k - 1];
     return 0;
 }
 
