@@ -15,6 +15,7 @@
 #include "stdcl/matmul.h"
 #include "stdcl/nbody.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <sys/mman.h>
 
@@ -636,6 +637,13 @@ static struct nbody_options make_case_nbody(const struct nbody_case *c, CLCONTEX
                                   .shape = c->n == ON_A_CURVE ? "cluster_min=256" : NULL};
 }
 
+static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
+{
+    const struct nbody_options options = make_case_nbody(c, cp, w);
+    return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
+                        (const double(*)[3])c->vel);
+}
+
 static int nbody_ranks(struct rank_run *r)
 {
     const struct nbody_case *right = r->arg;
@@ -683,6 +691,7 @@ static void ranks_nbody_bits_are_equal(void **state)
 {
     (void)state;
     enum { ON_ONE = 512, MOVES = 2800 }; /* as if all other devices were far slower; rows move */
+    enum { TWO_DOMAINS = 100 };          /* a third rank has none */
     static const struct {
         size_t n;
         enum nbody_integrator integrator;
@@ -696,7 +705,8 @@ static void ranks_nbody_bits_are_equal(void **state)
                  {40, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE},
                  {MOVES, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE},
                  {ON_ONE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT},
-                 {ON_A_CURVE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT}};
+                 {ON_A_CURVE, NBODY_LEAPFROG, NBODY_MIXED, NBODY_DIRECT},
+                 {TWO_DOMAINS, NBODY_LEAPFROG, NBODY_SINGLE, NBODY_TREE}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nbody_case *c = calloc(1, sizeof *c);
         struct cldev_info info[64];
@@ -849,6 +859,49 @@ static void ranks_nbody_arrays_are_of_own_bodies(void **state)
     ranks_work(8, run_in_slices, (struct ranks_how){.seed = 1});
 }
 
+/* Bytes of rank 0's tables of pairs of domains, of transfers, messages and counters. */
+enum { TABLES = 5 };
+struct table_case {
+    const struct nbody_case *start;
+    size_t bytes[TABLES];
+};
+
+static int measure_tables(struct rank_run *r)
+{
+    struct table_case *c = r->arg;
+    CLCONTEXT *cp = open_rank_devices();
+    nbody *nb = open_case(c->start, cp, r->world);
+    const struct domains *s = nb ? nb->domain.tree : NULL;
+    int status = nb ? 0 : -1;
+    if (status == 0 && s->n != devices * (size_t)r->size)
+        status = WRONG("%u domains on %d ranks", s->n, r->size);
+    if (status == 0 && r->rank == 0) {
+        void *const table[TABLES] = {s->pair, s->list, s->send_request, s->receive_request,
+                                     s->arrived};
+        for (size_t k = 0; k < TABLES; k++)
+            c->bytes[k] = malloc_usable_size(table[k]);
+    }
+    nbody_free(nb);
+    clcontext_destroy(cp);
+    return status;
+}
+
+/* Tables are 5/3 times as large with 5 ranks as with 3, and not the square of it, 2.8 times. */
+static void ranks_nbody_tables_are_of_own_pairs(void **state)
+{
+    struct nbody_case *start = calloc(1, sizeof *start);
+    struct table_case three = {.start = start}, five = {.start = start};
+    (void)state;
+    start->n = MOST_BODIES;
+    start->method = NBODY_TREE;
+    works(nbody_initial(NBODY_PLUMMER, start->n, 4, start->mass, start->pos, start->vel));
+    ranks_work(3, measure_tables, (struct ranks_how){.arg = &three});
+    ranks_work(5, measure_tables, (struct ranks_how){.arg = &five});
+    for (size_t k = 0; k < TABLES; k++)
+        assert_in_range(five.bytes[k], three.bytes[k] + 1, 2 * three.bytes[k]);
+    free(start);
+}
+
 /* Slices that leave out a body, overlap or are empty end all ranks. */
 static int refuse_slices(struct rank_run *r)
 {
@@ -889,13 +942,6 @@ struct saved_case {
     char *bytes;
     size_t size;
 };
-
-static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
-{
-    const struct nbody_options options = make_case_nbody(c, cp, w);
-    return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
-                        (const double(*)[3])c->vel);
-}
 
 /* Pieces of a state, compared with the state saved on one rank. */
 struct pieces_seen {
@@ -1037,31 +1083,37 @@ static void ranks_nbody_errors_end_all(void **state)
     free(c);
 }
 
-static int fail_launch(struct nbody *nb, struct nbody_device *p)
-{
-    (void)nb;
-    (void)p;
-    return clerror_set(EIO, "a launch fails");
-}
-
-/* Gather a counter of each domain, with a launch meanwhile that fails. */
-static int gather_and_fail(nbody *nb)
-{
-    const struct domains *s = nb->domain.tree;
-    for (cl_uint k = 0; k < s->n; k++)
-        nbody_domain_add(nb, k, TO_HOSTS, &s->counts[k * s->counts_each], sizeof *s->counts);
-    return nbody_domain_exchange(nb, fail_launch);
-}
-
-/* Receives from other ranks in flight, or complete and not yet waited for. */
-static size_t receives_in_flight(stdcl_world *w)
+/* Receives in flight, or complete and not yet waited for. *tag: at least the largest of theirs. */
+static size_t receives_in_flight(stdcl_world *w, int *tag)
 {
     size_t n = 0;
     pthread_mutex_lock(&w->lock);
     for (const struct world_request *m = w->in_flight; m; m = m->next)
-        n += !m->sends && !m->low_priority;
+        if (!m->sends && !m->low_priority) {
+            n++;
+            *tag = m->tag > *tag ? m->tag : *tag;
+        }
     pthread_mutex_unlock(&w->lock);
     return n;
+}
+
+/* Fail after the receives were posted. Their tags do not grow with the number of ranks. */
+static int fail_launch(struct nbody *nb, struct nbody_device *p)
+{
+    int tag = 0;
+    (void)p;
+    if (receives_in_flight(nb->world, &tag) > 0 && tag >= 16 + (int)devices)
+        return clerror_set(EPROTO, "a message has tag %d", tag);
+    return clerror_set(EIO, "a launch fails");
+}
+
+/* Gather bytes of each domain, with a launch meanwhile that fails. */
+static int gather_and_fail(nbody *nb)
+{
+    const struct domains *s = nb->domain.tree;
+    for (cl_uint k = 0; k < s->n; k++)
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)s->edge + k * nbody_domain_edge_bytes(nb), 8);
+    return nbody_domain_exchange(nb, fail_launch);
 }
 
 /* An exchange between domains of the tree, or of all positions, fails after its receives were
@@ -1070,18 +1122,17 @@ static int nbody_exchange_fails(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
     CLCONTEXT *cp = open_rank_devices();
-    const size_t before = receives_in_flight(r->world);
-    const struct nbody_options options = make_case_nbody(c, cp, r->world);
-    nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
-                             (const double(*)[3])c->vel);
+    int tag = 0;
+    const size_t before = receives_in_flight(r->world, &tag);
+    nbody *nb = open_case(c, cp, r->world);
     size_t most = 0;
     int status = nb ? nbody_step(nb, 1) : -1;
     for (int turn = 0; turn < 40 && status == 0; turn++) { /* more than an array has room for */
-        if (nb->domain.tree && gather_and_fail(nb) == 0)
-            status = WRONG("a failed launch is not reported");
+        if (nb->domain.tree && (gather_and_fail(nb) == 0 || clerrno != EIO))
+            status = WRONG("a failed launch is not reported: %s", clerror());
         if (!nb->domain.tree)
             status = nbody_ranks_receive(nb);
-        const size_t now = receives_in_flight(r->world);
+        const size_t now = receives_in_flight(r->world, &tag);
         most = now > most ? now : most;
     }
     const size_t allowed = nb && nb->domain.tree ? before : before + 3 * (size_t)r->size;
@@ -1089,7 +1140,7 @@ static int nbody_exchange_fails(struct rank_run *r)
     clcontext_destroy(cp);
     if (status == 0 && most > allowed)
         return WRONG("%zu receives are in flight after failed exchanges", most);
-    if (status == 0 && receives_in_flight(r->world) > before)
+    if (status == 0 && receives_in_flight(r->world, &tag) > before)
         return WRONG("receives are in flight after nbody_free");
     return status;
 }
@@ -1526,6 +1577,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_nbody_bits_are_equal),
         cmocka_unit_test(ranks_nbody_models_are_drawn_by_slices),
         cmocka_unit_test(ranks_nbody_arrays_are_of_own_bodies),
+        cmocka_unit_test(ranks_nbody_tables_are_of_own_pairs),
         cmocka_unit_test(ranks_nbody_refuses_wrong_slices),
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),

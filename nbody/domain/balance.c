@@ -88,18 +88,18 @@ static int domain_update_speeds(struct nbody *nb)
     return 0;
 }
 
-/* Return a domain's wanted cost, not normalised, and the sum of those of all lower domains. */
+/* Return a domain's wanted cost, not normalised, and the sum over all domains. */
 static double domain_target(const struct domains *s, cl_uint domain)
 {
     return s->owner[domain].fraction * s->owner[domain].speed;
 }
 
-static double domain_target_before(const struct domains *s, cl_uint domain)
+static double domain_target_all(const struct domains *s)
 {
-    double before = 0;
-    for (cl_uint k = 0; k < domain; k++)
-        before += domain_target(s, k);
-    return before;
+    double all = 0;
+    for (cl_uint k = 0; k < s->n; k++)
+        all += domain_target(s, k);
+    return all;
 }
 
 /* Return the body (index from t->begin) at which a group's boundary is placed: if possible a
@@ -117,11 +117,12 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, doub
 {
     struct tree *t = p->force.tree;
     const struct domains *s = nb->domain.tree;
-    double before = 0;
+    const double targets = domain_target_all(s);
+    double before = 0, target = 0;
     for (cl_uint k = 0; k < p->domain.index; k++)
         before += s->cost[k];
-    for (cl_uint k = 0; k < s->n; k++) {
-        const double at = all * domain_target_before(s, k) / domain_target_before(s, s->n);
+    for (cl_uint k = 0; k < s->n; target += domain_target(s, k++)) {
+        const double at = all * target / targets;
         t->boundary_bodies[k] =
             k == 0 || at < before || at >= before + s->cost[p->domain.index]
                 ? (cl_uint)-1
@@ -135,17 +136,17 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, doub
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         if (t->boundary_bodies[k] != (cl_uint)-1)
-            s->moved[k] = ((const cl_ulong *)t->boundary_keys)[k];
+            s->numbers[k] = ((const cl_ulong *)t->boundary_keys)[k];
     return 0;
 }
 
 /* True if a domain's cost exceeds its target by more than 0.4 %. */
 static bool domains_are_unbalanced(const struct domains *s, double all)
 {
-    const double most = 1.004;
+    const double most = 1.004, targets = domain_target_all(s);
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= s->cost[k] > most * all * domain_target(s, k) / domain_target_before(s, s->n);
+        any |= s->cost[k] > most * all * domain_target(s, k) / targets;
     return any;
 }
 
@@ -160,15 +161,15 @@ int nbody_domain_balance(struct nbody *nb)
         all += s->cost[k];
     if (!domains_are_unbalanced(s, all))
         return 0;
-    memset(s->moved, 0, s->n * sizeof *s->moved);
+    memset(s->numbers, 0, s->n * sizeof *s->numbers);
     EACH_TREE(nb, p)
     if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
         return -1;
-    if (domain_spread_numbers(nb, s->moved) != 0)
+    if (domain_spread_numbers(nb, s->numbers) != 0)
         return -1;
     s->boundaries_changed = s->boundaries_moved = true;
     for (cl_uint k = 1; k < s->n; k++)
-        s->boundary[k] = s->moved[k] > s->boundary[k - 1] ? s->moved[k] : s->boundary[k - 1];
+        s->boundary[k] = s->numbers[k] > s->boundary[k - 1] ? s->numbers[k] : s->boundary[k - 1];
     return 0;
 }
 

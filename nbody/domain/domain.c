@@ -17,14 +17,26 @@ static void *domain_block(struct nbody *nb, size_t bytes, int flags)
     return block;
 }
 
+/* Allocate the blocks of pairs and the devices' counters. */
 static int pairs_open(struct nbody *nb)
 {
     static const cl_uint first[PAIR_KINDS] = {
         [CELLS] = 3000, [BODIES] = 3000, [FLAGS] = TREE_FLAGS};
     const struct domains *s = nb->domain.tree;
-    EACH_PAIR(s, from, to)
-    for (size_t kind = from == to ? PAIR_KINDS : 0; kind < PAIR_KINDS; kind++)
-        if (nbody_domain_reserve(nb, from, to, (enum pair_kind)kind, first[kind]) < 0)
+    const size_t counts = TREE_COUNTS * s->n * sizeof(cl_uint);
+    EACH_TREE(nb, p)
+    {
+        for (cl_uint k = p->domain.index, other = 0; other < s->n; other++) {
+            *nbody_domain_pair(s, k, other) = (struct pair){.from = k, .to = other};
+            *nbody_domain_pair(s, other, k) = (struct pair){.from = other, .to = k};
+        }
+        p->domain.counts = nbody_device_alloc(nb, p, TREE_LEAST_BLOCK + counts, CL_MEM_PER_DEVICE);
+        if (!p->domain.counts)
+            return -1;
+    }
+    EACH_PAIR(s, e)
+    for (size_t kind = e->from == e->to ? PAIR_KINDS : 0; kind < PAIR_KINDS; kind++)
+        if (nbody_domain_reserve(nb, e, (enum pair_kind)kind, first[kind]) != 0)
             return -1;
     return 0;
 }
@@ -34,29 +46,29 @@ int nbody_domain_allocate(struct nbody *nb)
     struct domains *s = nb->domain.tree;
     if (!s)
         return 0;
-    const size_t n = s->n, counts = TREE_COUNTS * n + 1, cells = 2 * TREE_LEVELS + 2,
-                 messages = 4 * n * n + 2 * n * (size_t)world_size(nb->world);
-    s->counts_each = (cl_uint)(counts > cells ? counts : cells);
+    const size_t n = s->n, exports = EXPORTS * s->owned * n,
+                 messages = exports + n + s->owned * (size_t)world_size(nb->world);
     s->begin = calloc(n + 1, sizeof *s->begin);
     s->send_request = calloc(messages, sizeof *s->send_request);
     s->receive_request = calloc(messages, sizeof *s->receive_request);
-    s->list = calloc(4 * n * n + 2 * n, sizeof *s->list);
-    s->pair = calloc(n * n, sizeof *s->pair);
+    s->list = calloc(2 * exports + n, sizeof *s->list);
+    s->pair = calloc(2 * s->owned * n + 1, sizeof *s->pair);
+    s->npairs = s->pair ? s->owned * (2 * n - s->owned) : 0;
+    s->arrived = calloc(n * (TREE_COUNTS * s->owned + 2 * TREE_LEVELS + 2), sizeof *s->arrived);
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
-    s->moved = calloc(n, sizeof *s->moved);
+    s->numbers = calloc(n, sizeof *s->numbers);
     s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary, CL_MEM_PER_DEVICE);
     nb->domain.key_words = 1;
-    s->counts = domain_block(nb, n * s->counts_each * sizeof *s->counts, CL_MEM_PER_DEVICE);
     s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples, CL_MEM_PER_DEVICE);
     s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb), CL_MEM_PER_DEVICE);
     s->toptree =
         domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb),
                      CL_MEM_PER_DEVICE);
     s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real, CL_MEM_ZEROCOPY);
-    if (s->begin && s->list && s->pair && s->cost && s->moved && s->send_request &&
-        s->receive_request && s->boundary && s->counts && s->samples && s->edge && s->toptree &&
-        s->group_box && pairs_open(nb) == 0)
+    if (s->begin && s->list && s->pair && s->cost && s->numbers && s->send_request &&
+        s->receive_request && s->boundary && s->samples && s->edge && s->toptree && s->group_box &&
+        s->arrived && pairs_open(nb) == 0)
         return nbody_device_threads_open(nb);
     return clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -77,7 +89,9 @@ int nbody_domain_open(struct nbody *nb)
         s->owner = owner;
     }
     for (size_t k = 0; s && owner && k < n; k++) {
+        const bool next = k > 0 && holder[k].rank == holder[k - 1].rank;
         owner[k] = (struct owner){.rank = holder[k].rank,
+                                  .number = next ? owner[k - 1].number + 1 : 0,
                                   .first = holder[k].first,
                                   .count = holder[k].count,
                                   .speed = 1,
@@ -87,6 +101,8 @@ int nbody_domain_open(struct nbody *nb)
         while (!p->force.tree)
             p++;
         owner[k].device = p;
+        s->owned = owner[k].number + 1;
+        s->own = (cl_uint)k - owner[k].number;
         p++->domain.index = (cl_uint)k;
     }
     free(holder);
@@ -100,23 +116,26 @@ void nbody_domain_free(struct nbody *nb)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {s->boundary, s->counts, s->samples, s->edge, s->toptree, s->group_box};
+    void *const blocks[] = {s->boundary, s->samples, s->edge, s->toptree, s->group_box};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        clfree(p->domain.counts);
         clfree(p->domain.received);
         nbody_domain_forget_event(&p->domain.ev_box);
         nbody_domain_forget_event(&p->domain.ev_upload);
         nbody_domain_forget_event(&p->domain.ev_walks);
     }
     nbody_domain_clear_list(s);
-    for (size_t b = 0; s->pair && b < (size_t)s->n * s->n * PAIR_KINDS; b++)
-        clfree(s->pair[b / PAIR_KINDS].block[b % PAIR_KINDS]);
+    EACH_PAIR(s, e)
+    for (size_t kind = 0; kind < PAIR_KINDS; kind++)
+        clfree(e->block[kind]);
     free(s->pair);
     free(s->owner);
     free(s->list);
     free(s->cost);
-    free(s->moved);
+    free(s->numbers);
+    free(s->arrived);
     free(s->begin);
     free(s->send_request);
     free(s->receive_request);

@@ -124,13 +124,13 @@ kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const r
     }
 }
 
-/* Extract the start of each of n rows from scanned counts; start[to + n]: the total. */
+/* Extract the start of each of n rows from scanned counts; start[n]: the total. */
 kernel void scan_offsets(global const uint *at, uint runs, uint n, global const uint *total,
-                         uint to, global uint *start)
+                         global uint *start)
 {
     const uint k = get_global_id(0);
     if (k <= n)
-        start[to + k] = k < n ? at[k * (size_t)runs] : *total;
+        start[k] = k < n ? at[k * (size_t)runs] : *total;
 }
 
 /* Insert `count` migrated bodies in received[] from slot `first` on, and in key[] and order[] from

@@ -40,7 +40,8 @@ struct device_domain {
     cl_uint nkeys;       /* keys of the domain, including NO_KEY padding */
     cl_uint nkeys_lower; /* keys from lower-numbered devices; they precede the local keys */
     cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
-    void *received; /* by slot, bodies of other devices in the domain; then their sums */
+    cl_uint *counts; /* of migration, of cells, or of exports (tree_domain.h) */
+    void *received;  /* by slot, bodies of other devices in the domain; then their sums */
     size_t received_room;
     cl_event ev_box;    /* download of the bodies' bounding boxes; NULL: none */
     cl_event ev_upload; /* last upload on the side queue */

@@ -180,8 +180,7 @@ static int domain_sample_boundaries(struct nbody *nb)
             return -1;
     }
     const size_t bytes = TREE_SAMPLES * sizeof *s->samples;
-    if (nbody_domain_gather(nb, s->samples, bytes, bytes) != 0 ||
-        domain_boundaries_from_samples(nb) != 0)
+    if (nbody_domain_gather(nb, s->samples, bytes) != 0 || domain_boundaries_from_samples(nb) != 0)
         return -1;
     s->side = s->cube_side;
     return 0;
@@ -303,8 +302,7 @@ static int domain_sort_all(struct nbody *nb)
     }
     if (nbody_device_threads_all(nb, domain_sort_and_gather) != 0)
         return -1;
-    const size_t bytes = nbody_domain_edge_bytes(nb);
-    return nbody_domain_gather(nb, s->edge, bytes, bytes);
+    return nbody_domain_gather(nb, s->edge, nbody_domain_edge_bytes(nb));
 }
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
@@ -317,7 +315,7 @@ static cl_uint domain_levels(const struct nbody *nb)
 /* Number of a domain's cells on a level; 0 for a domain without bodies. */
 static cl_uint domain_cells(const struct domains *s, cl_uint domain, cl_uint level)
 {
-    const cl_uint *at = &s->counts[domain * s->counts_each + level];
+    const cl_uint *at = nbody_domain_counts(s, domain) + level;
     return s->begin[domain] == s->begin[domain + 1] ? 0 : at[1] - at[0];
 }
 
@@ -404,23 +402,21 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p)
     for (cl_uint k = 0; k < s->n; k++)
         if (nbody_let_import_nodes(nb, p, k, s->toptree, k * each, each, (cl_uint)NONE) != 0)
             return -1;
-    const cl_uint stale = nbody_let_stale_index(s, p->domain.index);
-    cl_uint deepest = domain_levels(nb);
+    cl_uint deepest = domain_levels(nb), stale = TREE_COUNTS * s->n;
     while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
     return nbody_tree_launch(nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
                              ARGS(t->body, t->cube, deepest, s->geometric,
                                   REAL(nb, nbody_tree_com_margin(nb)), s->toptree, s->n,
-                                  t->top_begin, t->link, t->com, t->multipoles, t->size, s->counts,
-                                  stale));
+                                  t->top_begin, t->link, t->com, t->multipoles, t->size,
+                                  p->domain.counts, stale));
 }
 
 /* Unpack the halo and count the domain's cells. */
 static int domain_count_cells(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint at = s->counts_each * p->domain.index, n = domain_levels(nb);
+    const cl_uint n = domain_levels(nb);
     if (halo_upload(nb, p) != 0)
         return -1;
     if (t->bodies == 0)
@@ -428,7 +424,7 @@ static int domain_count_cells(struct nbody *nb, struct nbody_device *p)
     if (nbody_tree_count(nb, p, domain_key_range(nb, t)) != 0)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
-                                ARGS(t->counts, t->runs, n, t->cells, at, s->counts));
+                                ARGS(t->counts, t->runs, n, t->cells, p->domain.counts));
 }
 
 /* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
@@ -436,7 +432,7 @@ static int domain_build_cells(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     if (nbody_device_threads_all(nb, domain_count_cells) != 0 ||
-        nbody_domain_gather_counts(nb, domain_levels(nb) + 1) != 0 ||
+        nbody_domain_exchange_counts(nb, TO_HOSTS, domain_levels(nb) + 1) != 0 ||
         nbody_device_threads_all(nb, nbody_let_launch_boxes) != 0)
         return -1;
     nbody_let_add_boxes(nb);

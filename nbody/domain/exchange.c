@@ -20,18 +20,14 @@ static size_t pair_bytes(const struct nbody *nb, enum pair_kind kind)
     return each[kind];
 }
 
-int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
-                         cl_uint count)
+int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, cl_uint count)
 {
-    struct pair *const e = nbody_domain_pair(nb->domain.tree, from, to);
-    struct nbody_device *const both[] = {nb->domain.tree->owner[from].device,
-                                         nb->domain.tree->owner[to].device};
+    struct nbody_device *const both[] = {nb->domain.tree->owner[e->from].device,
+                                         nb->domain.tree->owner[e->to].device};
     void **const block = &e->block[kind];
     if (count <= e->room[kind])
         return 0;
     e->room[kind] = count + count / 4 + 1024;
-    if (!both[0] && !both[1])
-        return 1;
     for (size_t b = 0; b < 2; b++)
         if (both[b] && *block)
             nbody_device_drop_bytes(both[b], clsizeofmem(*block));
@@ -43,7 +39,7 @@ int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_k
         if (both[b] && *block)
             nbody_device_add_bytes(both[b], clsizeofmem(*block));
     if (*block)
-        return 1;
+        return 0;
     e->room[kind] = 0;
     return -1;
 }
@@ -109,7 +105,7 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
 
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
 {
-    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
+    return domain_copy(nb, p, p->domain.counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER, NULL);
 }
 
 int nbody_domain_wait_uploads(struct nbody *nb, struct nbody_device *p)
@@ -132,35 +128,28 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
-static bool transfer_reaches(const struct domains *s, cl_uint to, int rank)
-{
-    return to >= s->n || s->owner[to].rank == rank;
-}
-
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
 {
     struct domains *s = nb->domain.tree;
-    if (bytes && from != to &&
-        (s->owner[from].device || transfer_reaches(s, to, world_rank(nb->world))))
+    if (bytes && from != to)
         s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
 }
 
-void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
+void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
                             cl_uint first, cl_uint count)
 {
     const size_t bytes = pair_bytes(nb, kind);
     const bool back = kind == BOXES || kind == FORCE_SUMS;
-    nbody_domain_add(nb, back ? to : from, back ? from : to,
-                     (char *)nbody_domain_pair(nb->domain.tree, from, to)->block[kind] +
-                         first * bytes,
-                     count * bytes);
+    nbody_domain_add(nb, back ? e->to : e->from, back ? e->from : e->to,
+                     (char *)e->block[kind] + first * bytes, count * bytes);
 }
 
-/* Post a message with the bytes of a transfer. */
+/* Post a message with the bytes of a transfer. Tags 16 to 79 belong to the sender's domains: a rank
+ * has at most 64 (ranks.c, which uses lower tags). */
 static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
 {
     struct domains *s = nb->domain.tree;
-    const int tag = 16 + (int)c->from;
+    const int tag = 16 + (int)s->owner[c->from].number;
     world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
                                   : world_receive(nb->world, rank, tag, c->at, c->bytes);
     if (!request)
@@ -190,6 +179,34 @@ static int transfer_start(struct nbody *nb, struct transfer *c, bool beside)
                : transfer_post(nb, c, false, from->rank);
 }
 
+/* Bytes of a domain's counters for the `owned` domains of a rank, TO_PAIRS. */
+static size_t pair_counts_bytes(const struct domains *s, cl_uint owned)
+{
+    return owned ? (s->counts_each * owned + 1) * sizeof(cl_uint) : 0;
+}
+
+/* Send the bytes of a transfer to other ranks. */
+static int transfer_send(struct nbody *nb, const struct transfer *c)
+{
+    const struct domains *s = nb->domain.tree;
+    cl_uint end = 0;
+    if (c->to < s->n)
+        return s->owner[c->to].device ? 0 : transfer_post(nb, c, true, s->owner[c->to].rank);
+    for (int r = 0; r < world_size(nb->world); r++) {
+        struct transfer part = *c;
+        const cl_uint first = end;
+        while (end < s->n && s->owner[end].rank == r)
+            end++;
+        if (c->to == TO_PAIRS) {
+            part.at = (cl_uint *)c->at + s->counts_each * first;
+            part.bytes = pair_counts_bytes(s, end - first);
+        }
+        if (r != world_rank(nb->world) && part.bytes && transfer_post(nb, &part, true, r) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Enqueue the uploads to this rank's devices that receive the bytes. */
 static int transfer_upload(struct nbody *nb, const struct transfer *c)
 {
@@ -210,11 +227,7 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
         return 0;
     if (nbody_domain_wait_event(nb, s->owner[c->from].device, &c->ev_download) != 0)
         return -1;
-    for (int r = 0; r < world_size(nb->world); r++)
-        if (r != world_rank(nb->world) && transfer_reaches(s, c->to, r) &&
-            transfer_post(nb, c, true, r) != 0)
-            return -1;
-    return transfer_upload(nb, c);
+    return transfer_send(nb, c) == 0 ? transfer_upload(nb, c) : -1;
 }
 
 /* Enqueue the downloads and post the receives. First wait for the sends of a failed exchange: long
@@ -257,18 +270,24 @@ int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)
     return exchange_end(nb, status);
 }
 
-int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes)
+int nbody_domain_gather(struct nbody *nb, void *block, size_t bytes)
 {
     for (cl_uint k = 0; k < nb->domain.tree->n; k++)
-        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * stride, bytes);
+        nbody_domain_add(nb, k, TO_HOSTS, (char *)block + k * bytes, bytes);
     return nbody_domain_exchange(nb, NULL);
 }
 
-int nbody_domain_gather_counts(struct nbody *nb, size_t words)
+int nbody_domain_exchange_counts(struct nbody *nb, cl_uint to, cl_uint each)
 {
     struct domains *s = nb->domain.tree;
-    const size_t word = sizeof *s->counts;
-    return nbody_domain_gather(nb, s->counts, s->counts_each * word, words * word);
+    s->counts_each = each;
+    s->arrived_words = to == TO_PAIRS ? each * s->owned + 1 : each;
+    for (cl_uint k = 0; k < s->n; k++) {
+        const cl_uint others = s->owner[k].device ? s->n : s->owned;
+        nbody_domain_add(nb, k, to, nbody_domain_counts(s, k),
+                         to == TO_PAIRS ? pair_counts_bytes(s, others) : each * sizeof(cl_uint));
+    }
+    return nbody_domain_exchange(nb, NULL);
 }
 
 /* ---- Walk times; return of forces. ----------------------------------------------------------- */
@@ -303,7 +322,7 @@ static int domain_wait_walks(struct nbody *nb)
     struct domains *s = nb->domain.tree;
     struct nbody_device *const first = domain_timed_device(nb);
     EACH_TREE(nb, p)
-    if (nbody_domain_download(nb, p, s->counts, 0, false, &p->domain.ev_walks) != 0 ||
+    if (nbody_domain_download(nb, p, p->domain.counts, 0, false, &p->domain.ev_walks) != 0 ||
         clflush(nb->ctx, p->dev, 0) != 0)
         return -1;
     if (first && nbody_domain_wait_event(nb, first, &first->domain.ev_walks) != 0)

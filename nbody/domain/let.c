@@ -16,17 +16,10 @@
 
 #include "core/clock.h"
 
-/* Return the counters of a domain's export to another domain. */
-static cl_uint *let_counts(const struct domains *s, cl_uint domain, cl_uint other)
-{
-    return &s->counts[domain * s->counts_each + TREE_COUNTS * other];
-}
-
 /* Return the number of boxes that a domain has flagged and that have not been refined. */
-static cl_uint let_new_flags(const struct domains *s, cl_uint domain, cl_uint other)
+static cl_uint let_new_flags(const struct pair *e)
 {
-    const cl_uint n = let_counts(s, domain, other)[FLAGS];
-    return (n < TREE_FLAGS ? n : TREE_FLAGS) - nbody_domain_pair(s, domain, other)->refined;
+    return (e->exported[FLAGS] < TREE_FLAGS ? e->exported[FLAGS] : TREE_FLAGS) - e->refined;
 }
 
 /* ---- Bounding boxes of groups. --------------------------------------------------------------- */
@@ -43,16 +36,21 @@ static cl_uint single_boxes(cl_uint merged)
     return merged ? merged / 4 + 2 * TREE_MERGED : 0;
 }
 
+/* Advance *b from the part of domain - 1 to the part of `domain`. */
+static void let_next_box_part(const struct domains *s, cl_uint domain, struct box_part *b)
+{
+    const cl_uint begin = s->begin[domain], end = s->begin[domain + 1];
+    b->at += domain ? 1 + b->merged + b->single : 0;
+    b->groups = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
+    b->merged = (b->groups + TREE_MERGED - 1) / TREE_MERGED;
+    b->single = single_boxes(b->merged);
+}
+
 static struct box_part let_box_part(const struct domains *s, cl_uint domain)
 {
     struct box_part b = {.at = 0};
-    for (cl_uint k = 0; k <= domain; k++) {
-        const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        b.at += k ? 1 + b.merged + b.single : 0;
-        b.groups = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
-        b.merged = (b.groups + TREE_MERGED - 1) / TREE_MERGED;
-        b.single = single_boxes(b.merged);
-    }
+    for (cl_uint k = 0; k <= domain; k++)
+        let_next_box_part(s, k, &b);
     return b;
 }
 
@@ -88,8 +86,9 @@ void nbody_let_add_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
+    struct box_part b = {.at = 0};
     for (cl_uint k = 0; k < s->n; k++) {
-        const struct box_part b = let_box_part(s, k);
+        let_next_box_part(s, k, &b);
         nbody_domain_add(nb, k, TO_DOMAINS, (char *)s->group_box + b.at * box,
                          (1 + b.merged + b.single) * box);
     }
@@ -110,15 +109,15 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
     bool none;
     const cl_uint first = b ? b->at : 0, merged = b ? b->merged : 0, stamp = other + 1,
                   limit = nbody_tree_expected_interactions(nb, 0.2 * nb->force.defer_factor) + 256,
-                  to = p->domain.index * s->counts_each + TREE_COUNTS * other;
+                  to = TREE_COUNTS * other;
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     return nbody_tree_launch(
         nb, p, TREE_LET_EXPORT, b ? b->merged + b->single : count,
         (size_t)nbody_tree_items(&p->shape),
         ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size, t->span,
              t->shared_node, box, first, merged, REAL(nb, nbody_tree_opening(nb, s->geometric)),
-             s->geometric, REAL(nb, eps2), limit, stamp, t->mark, s->counts, to, e->room[CELLS],
-             e->room[BODIES], e->block[CELLS], e->block[BODIES], e->block[FLAGS]));
+             s->geometric, REAL(nb, eps2), limit, stamp, t->mark, p->domain.counts, to,
+             e->room[CELLS], e->room[BODIES], e->block[CELLS], e->block[BODIES], e->block[FLAGS]));
 }
 
 /* Set the marks and places of an export: walks for further domains have used both arrays. */
@@ -127,10 +126,10 @@ static int let_launch_place(struct nbody *nb, struct nbody_device *p, cl_uint ot
     const struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
     const struct pair *const e = nbody_domain_pair(s, p->domain.index, other);
-    const cl_uint to = p->domain.index * s->counts_each + TREE_COUNTS * other, stamp = other + 1;
+    const cl_uint to = TREE_COUNTS * other, stamp = other + 1;
     return nbody_tree_launch(
         nb, p, TREE_LET_PLACE, 8 * (size_t)p->compute_units, (size_t)p->shape.group_1d,
-        ARGS(s->counts, to, e->block[CELLS], e->block[BODIES], stamp, t->mark, t->place));
+        ARGS(p->domain.counts, to, e->block[CELLS], e->block[BODIES], stamp, t->mark, t->place));
 }
 
 /* Pack the data of all exports. */
@@ -140,14 +139,14 @@ static int let_launch_packs(struct nbody *nb, struct nbody_device *p)
     const struct tree *t = p->force.tree;
     for (cl_uint other = 0; other < s->n; other++) {
         const struct pair *const e = nbody_domain_pair(s, p->domain.index, other);
-        const cl_uint to = p->domain.index * s->counts_each + TREE_COUNTS * other;
+        const cl_uint to = TREE_COUNTS * other;
         if (other == p->domain.index || t->bodies == 0)
             continue;
         if (let_launch_place(nb, p, other) != 0 ||
             nbody_tree_launch(nb, p, TREE_LET_PACK, 8 * (size_t)p->compute_units,
                               (size_t)p->shape.group_1d,
                               ARGS(t->body, t->link, t->place, t->com, t->multipoles, t->size,
-                                   s->counts, to, e->block[CELLS], e->block[BODIES])) != 0)
+                                   p->domain.counts, to, e->block[CELLS], e->block[BODIES])) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
@@ -157,13 +156,14 @@ int nbody_let_walk(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
-    const cl_uint own = p->domain.index * s->counts_each, all = TREE_COUNTS * s->n + 1;
+    const cl_uint all = TREE_COUNTS * s->n + 1;
+    struct box_part b = {.at = 0};
     if (nbody_domain_wait_uploads(nb, p) != 0 ||
         nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
-                             ARGS(t->mark, t->capacity, s->counts, own, all)) != 0)
+                             ARGS(t->mark, t->capacity, p->domain.counts, all)) != 0)
         return -1;
     for (cl_uint other = 0; other < s->n; other++) {
-        const struct box_part b = let_box_part(s, other);
+        let_next_box_part(s, other, &b);
         if (other != p->domain.index && t->bodies && let_launch_export(nb, p, other, &b, 0) != 0)
             return -1;
     }
@@ -182,7 +182,7 @@ static int let_launch_refine(struct nbody *nb, struct nbody_device *p)
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const struct pair *const e = nbody_domain_pair(s, domain, p->domain.index);
-        const cl_uint count = let_new_flags(s, domain, p->domain.index);
+        const cl_uint count = let_new_flags(e);
         if (nbody_tree_launch_1d(nb, p, TREE_REFINE_BOXES, (size_t)count * TREE_GROUP,
                                  ARGS(t->body, t->a_old_sorted, t->target.n, e->block[FLAGS],
                                       e->refined, count, t->first_group, groups, e->block[BOXES],
@@ -198,7 +198,8 @@ static int let_walk_refined(struct nbody *nb, struct nbody_device *p)
     if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint other = 0; other < s->n; other++) {
-        const size_t count = (size_t)let_new_flags(s, p->domain.index, other) * TREE_GROUP;
+        const size_t count =
+            (size_t)let_new_flags(nbody_domain_pair(s, p->domain.index, other)) * TREE_GROUP;
         if (count && (let_launch_place(nb, p, other) != 0 ||
                       let_launch_export(nb, p, other, NULL, count) != 0))
             return -1;
@@ -210,19 +211,9 @@ static int let_walk_refined(struct nbody *nb, struct nbody_device *p)
 static int let_exchange_flagged(struct nbody *nb, enum pair_kind kind, cl_uint each)
 {
     const struct domains *s = nb->domain.tree;
-    EACH_PAIR(s, k, other)
-    nbody_domain_add_block(nb, k, other, kind,
-                           kind == FLAGS ? nbody_domain_pair(s, k, other)->refined : 0,
-                           each * let_new_flags(s, k, other));
+    EACH_PAIR(s, e)
+    nbody_domain_add_block(nb, e, kind, kind == FLAGS ? e->refined : 0, each * let_new_flags(e));
     return nbody_domain_exchange(nb, NULL);
-}
-
-static bool let_any_flag(const struct domains *s)
-{
-    bool any = false;
-    EACH_PAIR(s, k, other)
-    any |= let_new_flags(s, k, other) > 0;
-    return any;
 }
 
 /* Walk flagged boxes by smaller ones: a merged box by the boxes of its groups, a group by boxes of
@@ -230,41 +221,49 @@ static bool let_any_flag(const struct domains *s)
 static int let_refine(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    EACH_PAIR(s, k, other)
-    if (nbody_domain_reserve(nb, k, other, BOXES, TREE_GROUP * let_new_flags(s, k, other)) < 0)
+    EACH_PAIR(s, e)
+    if (nbody_domain_reserve(nb, e, BOXES, TREE_GROUP * let_new_flags(e)) != 0)
         return -1;
     if (let_exchange_flagged(nb, FLAGS, 1) != 0 ||
         nbody_device_threads_all(nb, let_launch_refine) != 0 ||
         let_exchange_flagged(nb, BOXES, TREE_GROUP) != 0 ||
         nbody_device_threads_all(nb, let_walk_refined) != 0)
         return -1;
-    EACH_PAIR(s, k, other)
-    nbody_domain_pair(s, k, other)->refined += let_new_flags(s, k, other);
+    EACH_PAIR(s, e)
+    e->refined += let_new_flags(e);
     return 0;
 }
 
 /* ---- Exchange of exports. -------------------------------------------------------------------- */
 
-/* Exchange the counts of the exports, and make room for these. Return 1 if the walks must be
- * repeated: one did not fit, or the root cell was another one. */
+/* Results of the last walks of any domain: the root cell was another one, an export did not fit, or
+ * boxes were flagged. */
+enum { LET_STALE = 1, LET_OVERFLOW = 2, LET_FLAGGED = 4 };
+
+/* Exchange the counts of the exports, and make room for these. Return 0, or what happened on any
+ * rank; -1: an error. */
 static int let_count(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    int grown = 0;
-    if (nbody_domain_gather_counts(nb, (size_t)TREE_COUNTS * s->n + 1) != 0)
+    cl_uint found = 0;
+    if (nbody_domain_exchange_counts(nb, TO_PAIRS, TREE_COUNTS) != 0)
         return -1;
-    for (cl_uint k = 0; k < s->n; k++)
-        if (s->counts[nbody_let_stale_index(s, k)])
-            return 1;
-    EACH_EXPORT(s, k, other, kind)
+    EACH_TREE(nb, p)
+    found |= p->domain.counts[TREE_COUNTS * s->n] ? LET_STALE : 0;
+    EACH_PAIR(s, e)
     {
-        const int status =
-            nbody_domain_reserve(nb, k, other, (enum pair_kind)kind, let_counts(s, k, other)[kind]);
-        if (status < 0)
-            return -1;
-        grown |= status;
+        memcpy(e->exported, nbody_domain_pair_counts(s, e), sizeof e->exported);
+        found |= let_new_flags(e) ? LET_FLAGGED : 0;
     }
-    return grown;
+    EACH_EXPORT(s, e, kind)
+    found |= e->exported[kind] > e->room[kind] ? LET_OVERFLOW : 0;
+    if (nbody_ranks_reduce_or(nb, &found, 1) != 0)
+        return -1;
+    EACH_EXPORT(s, e, kind)
+    if (!(found & LET_STALE) &&
+        nbody_domain_reserve(nb, e, (enum pair_kind)kind, e->exported[kind]) != 0)
+        return -1;
+    return (int)found;
 }
 
 int nbody_let_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
@@ -291,7 +290,7 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p)
     size_t all[EXPORTS] = {0};
     for (cl_uint domain = 0; domain < s->n; domain++)
         for (size_t kind = 0; kind < EXPORTS && domain != p->domain.index; kind++)
-            all[kind] += let_counts(s, domain, p->domain.index)[kind];
+            all[kind] += nbody_domain_pair(s, domain, p->domain.index)->exported[kind];
     if (nbody_domain_wait_uploads(nb, p) != 0 ||
         nbody_tree_reserve_imports(nb, p, all[CELLS], all[BODIES]) != 0)
         return -1;
@@ -300,41 +299,41 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p)
         if (domain == p->domain.index)
             continue;
         const struct pair *const e = nbody_domain_pair(s, domain, p->domain.index);
-        const cl_uint *exported = let_counts(s, domain, p->domain.index), count = exported[BODIES];
-        if (nbody_let_import_nodes(nb, p, domain, e->block[CELLS], 0, exported[CELLS], cells_to) !=
-                0 ||
+        const cl_uint count = e->exported[BODIES];
+        if (nbody_let_import_nodes(nb, p, domain, e->block[CELLS], 0, e->exported[CELLS],
+                                   cells_to) != 0 ||
             nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
                                  ARGS(e->block[BODIES], count, to, cells_to, t->body, t->link)) !=
                 0)
             return -1;
         to += count;
-        cells_to += exported[CELLS];
+        cells_to += e->exported[CELLS];
     }
     return nbody_tree_walk_now(nb, p, s->sum, s->geometric);
 }
 
-/* Complete the exports of the last walks. Return 1 if these must be repeated. */
+/* Complete the exports of the last walks. Return 0; -1: an error; else these must be repeated. */
 static int let_complete(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    EACH_PAIR(s, k, other)
-    nbody_domain_pair(s, k, other)->refined = 0;
-    int status = let_count(nb);
-    while (status == 0 && let_any_flag(s))
-        status = let_refine(nb) == 0 ? let_count(nb) : -1;
-    return status;
+    EACH_PAIR(s, e)
+    e->refined = 0;
+    int found = let_count(nb);
+    while (found == LET_FLAGGED)
+        found = let_refine(nb) == 0 ? let_count(nb) : -1;
+    return found;
 }
 
 int nbody_let_find(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    int status = let_complete(nb);
-    while (status == 1)
-        status = nbody_device_threads_all(nb, nbody_let_walk) == 0 ? let_complete(nb) : -1;
-    if (status != 0 || nbody_device_threads_all(nb, let_launch_packs) != 0)
+    int found = let_complete(nb);
+    while (found > 0)
+        found = nbody_device_threads_all(nb, nbody_let_walk) == 0 ? let_complete(nb) : -1;
+    if (found != 0 || nbody_device_threads_all(nb, let_launch_packs) != 0)
         return -1;
-    EACH_EXPORT(s, k, other, kind)
-    nbody_domain_add_block(nb, k, other, (enum pair_kind)kind, 0, let_counts(s, k, other)[kind]);
+    EACH_EXPORT(s, e, kind)
+    nbody_domain_add_block(nb, e, (enum pair_kind)kind, 0, e->exported[kind]);
     if (nbody_domain_exchange(nb, NULL) != 0)
         return -1;
     s->walks_began = seconds_now();

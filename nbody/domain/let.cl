@@ -38,12 +38,12 @@
 #endif
 
 /* Clear the export marks and counters. */
-kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint from, uint all)
+kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint all)
 {
     if (get_global_id(0) < cells)
         mark[get_global_id(0)] = 0;
     if (get_global_id(0) < all)
-        counts[from + get_global_id(0)] = 0;
+        counts[get_global_id(0)] = 0;
 }
 
 /* The export for one domain: counts = {cells, bodies, flagged boxes}, and the capacity for cells

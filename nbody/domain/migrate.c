@@ -22,8 +22,7 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
     struct tree *t = p->force.tree;
     const size_t room = t->key_room - p->count;
     p->domain.nkeys_lower = p->domain.nkeys_lower < room ? p->domain.nkeys_lower : (cl_uint)room;
-    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p),
-                  at = s->counts_each * p->domain.index;
+    const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p);
     const struct arrays_scan_job scan = {.x = t->counts,
                                          .sums = t->counts,
                                          .total = t->cells,
@@ -36,7 +35,7 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
     if (arrays_scan_start(t->sorter, &scan) != 0)
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
-                             ARGS(t->counts, groups, n, t->cells, at, s->counts)) != 0)
+                             ARGS(t->counts, groups, n, t->cells, p->domain.counts)) != 0)
         return -1;
     return 0;
 }
@@ -50,12 +49,6 @@ static int migrate_start(struct nbody *nb, struct nbody_device *p)
     return migrate_launch_count(nb, p);
 }
 
-/* Return the number of bodies that migrate from a device to a domain. */
-static cl_uint migrants(const struct domains *s, cl_uint from, cl_uint to)
-{
-    return nbody_domain_pair(s, from, to)->migrants;
-}
-
 /* Pack the migrating rows. */
 static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p)
 {
@@ -63,12 +56,12 @@ static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p)
     struct tree *t = p->force.tree;
     const cl_uint count = (cl_uint)p->count, n = s->n, groups = migrate_groups(p);
     for (cl_uint to = 0; to < n; to++) {
-        const cl_uint own = p->domain.index;
-        if (migrants(s, own, to) &&
+        const struct pair *const e = nbody_domain_pair(s, p->domain.index, to);
+        if (e->migrants &&
             nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
                               ARGS(p->posm, t->a_old, count, p->domain.nkeys_lower, t->cube,
                                    s->boundary, n, t->order, groups, t->counts, to,
-                                   nbody_domain_pair(s, own, to)->block[MIGRANTS])) != 0)
+                                   e->block[MIGRANTS])) != 0)
             return -1;
     }
     return clflush(nb->ctx, p->dev, 0);
@@ -81,7 +74,8 @@ int nbody_domain_unpack_migrants(struct nbody *nb, struct nbody_device *p)
     size_t low = 0, high = 0;
     cl_uint first = 0;
     for (cl_uint from = 0; from < s->n; from++)
-        *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index);
+        *(from < p->domain.index ? &low : &high) +=
+            nbody_domain_pair(s, from, p->domain.index)->migrants;
     const size_t more = low + low / 2 + 64, own = p->count + high;
     const int grown = nbody_tree_reserve_keys(nb, p, own + more);
     if (grown < 0 || nbody_domain_reserve_received(nb, p, low + high) != 0)
@@ -97,17 +91,37 @@ int nbody_domain_unpack_migrants(struct nbody *nb, struct nbody_device *p)
     cl_uint before = p->domain.nkeys_lower - (cl_uint)low,
             behind = p->domain.nkeys_lower + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = migrants(s, from, p->domain.index),
-                      to = from < p->domain.index ? before : behind;
+        const struct pair *const e = nbody_domain_pair(s, from, p->domain.index);
+        const cl_uint count = e->migrants, to = from < p->domain.index ? before : behind;
         if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
-                                 ARGS(nbody_domain_pair(s, from, p->domain.index)->block[MIGRANTS],
-                                      count, first, to, t->cube, p->domain.received, t->key,
-                                      t->order)) != 0)
+                                 ARGS(e->block[MIGRANTS], count, first, to, t->cube,
+                                      p->domain.received, t->key, t->order)) != 0)
             return -1;
         first += count;
         *(from < p->domain.index ? &before : &behind) += count;
     }
     p->domain.nkeys = behind;
+    return 0;
+}
+
+/* Compute the range of each domain from its rows and migrants, on all ranks. */
+static int migrate_set_ranges(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    memset(s->numbers, 0, s->n * sizeof *s->numbers);
+    EACH_TREE(nb, p)
+    s->numbers[p->domain.index] = p->count;
+    EACH_PAIR(s, e)
+    {
+        if (s->owner[e->to].device)
+            s->numbers[e->to] += e->migrants;
+        if (s->owner[e->from].device)
+            s->numbers[e->from] -= e->migrants;
+    }
+    if (world_add(nb->world, s->numbers, s->n) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        s->begin[k + 1] = s->begin[k] + (cl_uint)s->numbers[k];
     return 0;
 }
 
@@ -117,25 +131,18 @@ int nbody_domain_migrate(struct nbody *nb)
     if (nbody_device_threads_all(nb, migrate_start) != 0)
         return -1;
     s->boundaries_moved = false;
-    if (nbody_domain_gather_counts(nb, s->n + 1) != 0)
+    if (nbody_domain_exchange_counts(nb, TO_PAIRS, 1) != 0)
         return -1;
-    EACH_PAIR(s, from, to)
+    EACH_PAIR(s, e)
     {
-        const cl_uint *const begin = &s->counts[from * s->counts_each],
-                             count = begin[to + 1] - begin[to];
-        nbody_domain_pair(s, from, to)->migrants = count;
-        if (nbody_domain_reserve(nb, from, to, MIGRANTS, count) < 0 ||
-            nbody_domain_reserve(nb, from, to, FORCE_SUMS, count) < 0)
+        const cl_uint *const begin = nbody_domain_pair_counts(s, e);
+        e->migrants = begin[1] - begin[0];
+        if (nbody_domain_reserve(nb, e, MIGRANTS, e->migrants) != 0 ||
+            nbody_domain_reserve(nb, e, FORCE_SUMS, e->migrants) != 0)
             return -1;
-        nbody_domain_add_block(nb, from, to, MIGRANTS, 0, count);
+        nbody_domain_add_block(nb, e, MIGRANTS, 0, e->migrants);
     }
-    for (cl_uint k = 0, all = 0; k < s->n; k++) {
-        all += (cl_uint)s->owner[k].count;
-        for (cl_uint other = 0; other < s->n; other++)
-            all += migrants(s, other, k) - migrants(s, k, other);
-        s->begin[k + 1] = all;
-    }
-    if (nbody_device_threads_all(nb, migrate_launch_pack) != 0)
+    if (nbody_device_threads_all(nb, migrate_launch_pack) != 0 || migrate_set_ranges(nb) != 0)
         return -1;
     return nbody_domain_exchange(nb, NULL);
 }
@@ -189,8 +196,8 @@ int nbody_domain_return(struct nbody *nb)
     const struct domains *s = nb->domain.tree;
     if (nbody_device_threads_all(nb, return_launch_pack) != 0)
         return -1;
-    EACH_PAIR(s, from, to)
-    nbody_domain_add_block(nb, from, to, FORCE_SUMS, 0, nbody_domain_pair(s, from, to)->migrants);
+    EACH_PAIR(s, e)
+    nbody_domain_add_block(nb, e, FORCE_SUMS, 0, e->migrants);
     if (nbody_domain_exchange_return(nb) != 0)
         return -1;
     return nbody_device_threads_all(nb, return_launch_receive);

@@ -32,7 +32,8 @@ enum {
     TREE_SAMPLES = 1024,               /* keys a domain samples for the first boundaries */
     TREE_LEAST_BLOCK = 32768,          /* bytes of a block with pinned host memory, at least */
     TREE_FLAGS = 2048,                 /* flagged boxes, at most, per pair of domains */
-    TREE_COUNTS = 3                    /* counters per pair of domains: cells, bodies, flags */
+    TREE_COUNTS = 3                    /* counters per pair of domains: cells, bodies, flags;
+                                          after all: 1 if the root cell differs from the last sum's */
 };
 
 /* ---- domain.c, exchange.c, balance.c --------------------------------------------------------- */
@@ -40,6 +41,7 @@ enum {
 /* The device, on any rank, that owns domain k. */
 struct owner {
     int rank;
+    cl_uint number;              /* of the domain among its rank's, which are consecutive */
     struct nbody_device *device; /* NULL on another rank */
     size_t first, count;         /* rows that the device integrates */
     double fraction;             /* wanted fraction of the total work */
@@ -49,9 +51,11 @@ struct owner {
 };
 
 /* Bytes of a block that domain `from` has, and that are received at equal offsets by domain `to`,
- * by the hosts of all ranks, or by these and all domains. */
+ * by the hosts of all ranks, or by these and all domains. TO_PAIRS: each rank's host receives the
+ * counters of `from` for its own domains. */
 #define TO_HOSTS ((cl_uint)-1)
 #define TO_DOMAINS ((cl_uint)-2)
+#define TO_PAIRS ((cl_uint)-3)
 struct transfer {
     cl_uint from, to;
     void *at;
@@ -59,16 +63,18 @@ struct transfer {
     cl_event ev_download; /* NULL: none */
 };
 
-/* Blocks of an ordered pair of domains. Both devices and their hosts have them, and all ranks know
- * their room. The second domain receives exported cells, exported bodies, the numbers of the boxes
- * that the first one flagged, and bodies that migrate; in return it sends smaller boxes, and the
- * sums of the migrated bodies. */
+/* Blocks of an ordered pair of domains, on the ranks of these two only. Both devices and their
+ * hosts have them, and both ranks know their room. The second domain receives exported cells,
+ * exported bodies, the numbers of the boxes that the first one flagged, and bodies that migrate; in
+ * return it sends smaller boxes, and the sums of the migrated bodies. */
 enum pair_kind { CELLS, BODIES, FLAGS, BOXES, MIGRANTS, FORCE_SUMS, PAIR_KINDS, EXPORTS = FLAGS };
 struct pair {
-    void *block[PAIR_KINDS];  /* NULL where neither domain is this rank's */
-    cl_uint room[PAIR_KINDS]; /* elements of the block */
-    cl_uint refined;          /* flags that smaller boxes have replaced */
-    cl_uint migrants;         /* bodies that migrated in this sum */
+    cl_uint from, to;
+    void *block[PAIR_KINDS];       /* NULL in the pair of a domain and itself */
+    cl_uint room[PAIR_KINDS];      /* elements of the block */
+    cl_uint exported[TREE_COUNTS]; /* by the last walks: cells, bodies, flags */
+    cl_uint refined;               /* flags that smaller boxes have replaced */
+    cl_uint migrants;              /* bodies that migrated in this sum */
 };
 
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
@@ -76,10 +82,10 @@ struct pair {
  * Each GPU of the rank has its own image of a block. Bytes move between two devices at equal
  * offsets of a block, through the host image, and by messages between ranks. CPUs share the host
  * image of large blocks (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
- * Arrays of [domain][other] have n * n entries.
  */
 struct domains {
-    cl_uint n; /* of them */
+    cl_uint n;          /* of them */
+    cl_uint own, owned; /* this rank's first domain, and their number */
     struct owner *owner;
     struct device_threads *threads;
     struct sorted_rows *sorted; /* receives the devices' rows during a sort */
@@ -102,12 +108,13 @@ struct domains {
     bool repartitioned;                           /* since the domains are balanced */
     double walks_began;                           /* start of the running walks; 0: none */
     double *cost, *rate;                          /* of each domain's walks; cost per second */
-    cl_ulong *moved;                              /* new boundaries */
+    cl_ulong *numbers;                            /* of the domains: new boundaries, or bodies */
     cl_uint wait_first;                           /* domain whose walks are timed next */
 
-    /* Counters: [domain][counts_each], downloaded and gathered: of migration, of cells, or
-     * TREE_COUNTS for each other domain, then nbody_let_stale_index. */
-    cl_uint *counts;
+    /* Counters of other ranks' domains that this rank received last: [domain][arrived_words].
+     * counts_each: counters for each other domain, TO_PAIRS. */
+    cl_uint *arrived;
+    size_t arrived_words;
     cl_uint counts_each;
 
     void *edge;    /* struct edge of each domain (domain.cl) */
@@ -115,7 +122,10 @@ struct domains {
 
     void *group_box; /* bounding boxes of the groups of all domains (let.c) */
 
-    struct pair *pair; /* [domain][other] */
+    /* Pairs that one of this rank's domains belongs to: [own domain][other], then
+     * [domain of another rank][own domain]. */
+    struct pair *pair;
+    size_t npairs;
 
     /* Transfers of the next exchange, and its messages. */
     struct transfer *list;
@@ -124,25 +134,26 @@ struct domains {
     size_t nsend, nreceive;
 };
 
-/* Loop over all pairs of domains, and over their exports. */
-#define EACH_PAIR(s, from, to)                                                                     \
-    for (cl_uint from = 0; from < (s)->n; from++)                                                  \
-        for (cl_uint to = 0; to < (s)->n; to++)
-#define EACH_EXPORT(s, from, to, kind)                                                             \
-    EACH_PAIR(s, from, to)                                                                         \
-    for (size_t kind = from == to ? EXPORTS : 0; kind < EXPORTS; kind++)
+/* Loop over this rank's pairs of domains, and over their exports. Two ranks loop over the pairs of
+ * their domains in the same order, so that messages between them match. */
+#define EACH_PAIR(s, e) for (struct pair *e = (s)->pair; e < (s)->pair + (s)->npairs; e++)
+#define EACH_EXPORT(s, e, kind)                                                                    \
+    EACH_PAIR(s, e)                                                                                \
+    for (size_t kind = e->from == e->to ? EXPORTS : 0; kind < EXPORTS; kind++)
 
 /* Make room for `count` migrated bodies on a device; the contents are lost. */
 int nbody_domain_reserve_received(struct nbody *nb, struct nbody_device *p, size_t count);
 
-/* The blocks of an ordered pair. reserve: make room for `count` elements: 1 if there was too
- * little, and the contents are lost; else 0; -1: out of memory. */
+/* Return an ordered pair, with a domain of this rank. reserve: make room for `count` elements of a
+ * block. If it grows, its contents are lost. -1: out of memory. */
 static inline struct pair *nbody_domain_pair(const struct domains *s, cl_uint from, cl_uint to)
 {
-    return &s->pair[from * s->n + to];
+    if (s->owner[from].device)
+        return &s->pair[(from - s->own) * s->n + to];
+    const cl_uint other = from < s->own ? from : from - s->owned;
+    return &s->pair[s->owned * (s->n + other) + to - s->own];
 }
-int nbody_domain_reserve(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
-                         cl_uint count);
+int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, cl_uint count);
 
 /* Events belong to the caller of a function that returns them in *ev, which is NULL or an earlier
  * one. wait_event: block until it is complete, and release it; nothing for NULL. */
@@ -155,11 +166,11 @@ int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at
 int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes,
                           bool beside, cl_event *ev);
 
-/* Add a transfer to the list of the next exchange, unless it is empty, within a domain, or between
- * two other ranks. add_block: `count` elements of a block of a pair. clear_list: forget the
- * transfers of a cancelled sum. */
+/* Add a transfer to the list of the next exchange, unless it is empty or within a domain; between
+ * two domains, one is this rank's. add_block: `count` elements of a block of a pair. clear_list:
+ * forget the transfers of a cancelled sum. */
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes);
-void nbody_domain_add_block(struct nbody *nb, cl_uint from, cl_uint to, enum pair_kind kind,
+void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
                             cl_uint first, cl_uint count);
 void nbody_domain_clear_list(struct domains *s);
 
@@ -171,10 +182,23 @@ void nbody_domain_clear_list(struct domains *s);
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile);
 int nbody_domain_exchange_return(struct nbody *nb);
 
-/* Collective. Exchange, after adding bytes of each domain for the hosts of all ranks: `bytes` at
- * multiples of `stride` in a block; or the first `words` counters of each domain. */
-int nbody_domain_gather(struct nbody *nb, void *block, size_t stride, size_t bytes);
-int nbody_domain_gather_counts(struct nbody *nb, size_t words);
+/* Collective. Exchange bytes of each domain for the hosts of all ranks: `bytes` at multiples of
+ * `bytes` in a block. exchange_counts: the first `each` counters of each domain (TO_HOSTS); or
+ * `each` for each of the receiving rank's domains, and the one after these (TO_PAIRS). */
+int nbody_domain_gather(struct nbody *nb, void *block, size_t bytes);
+int nbody_domain_exchange_counts(struct nbody *nb, cl_uint to, cl_uint each);
+
+/* Return the counters of a domain, or of a pair, that were exchanged last. */
+static inline cl_uint *nbody_domain_counts(const struct domains *s, cl_uint domain)
+{
+    struct nbody_device *const p = s->owner[domain].device;
+    return p ? p->domain.counts : s->arrived + domain * s->arrived_words;
+}
+static inline const cl_uint *nbody_domain_pair_counts(const struct domains *s, const struct pair *e)
+{
+    const cl_uint first = s->owner[e->from].device ? 0 : s->own;
+    return nbody_domain_counts(s, e->from) + s->counts_each * (e->to - first);
+}
 
 /* Enqueue a barrier: later commands of the main queue wait for the uploads on the side queue. Or
  * block until these have ended: less device time, more host time. */
@@ -233,12 +257,6 @@ size_t nbody_let_box_counter(const struct nbody *nb, cl_uint domain);
 int nbody_let_launch_boxes(struct nbody *nb, struct nbody_device *p);
 void nbody_let_add_boxes(struct nbody *nb);
 size_t nbody_let_max_boxes(const struct nbody *nb);
-
-/* Index in domains->counts of a domain's flag: the root cell differs from the previous sum's. */
-static inline cl_uint nbody_let_stale_index(const struct domains *s, cl_uint domain)
-{
-    return domain * s->counts_each + TREE_COUNTS * s->n;
-}
 
 /* Enqueue a device's export walks, with the root cell of the previous sum. */
 int nbody_let_walk(struct nbody *nb, struct nbody_device *p);
