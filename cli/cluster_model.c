@@ -60,13 +60,11 @@ static void predict_nbody(const struct cluster *c, struct cluster_time *t)
 
 /* ---- The tree. ------------------------------------------------------------------------------- */
 
-/* Device memory that the driver reports, measured on two GPUs with 1.6e9 bodies: 169 bytes per
- * body, of which the engine allocates 128 and pinned blocks of the host probably take 41; 175 are
- * allowed. One GPU of 141 GB held 1e9 bodies (bench/studies/nvidia-h200-several.json and
- * -tree-large.json). */
+/* 5 % more than the device memory that the driver reports per body: 131.4 bytes on two H200s with
+ * 2*10^9 bodies, and 99.3 on one with 2^27 (bench/studies/nvidia-h200-several.json). */
 double cluster_tree_bytes(double gpus)
 {
-    return gpus > 1 ? 175 : 141;
+    return gpus > 1 ? 138 : 105;
 }
 
 /* Bytes of the cells and bodies that a domain of n bodies imports, one of `domains`. Domains are

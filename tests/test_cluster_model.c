@@ -104,11 +104,13 @@ static void cluster_model_keeps_lower_bounds(void **state)
         const struct cluster few = h200((enum cluster_program)program, 100, 101, 1e12);
         assert_int_equal(cluster_predict(&few, &t), -1);
     }
-    /* 10^9 bodies fit one H200 (bench/studies/nvidia-h200-tree-large.json). */
+    /* 10^9 bodies fit one H200 (bench/studies/nvidia-h200-tree-large.json), 2*10^9 fit two. */
     const struct cluster one = h200(CLUSTER_TREE, 1e9, 1, 504e6),
-                         large = h200(CLUSTER_TREE, 1e12, 1200, 504e6),
-                         enough = h200(CLUSTER_TREE, 1e12, 1250, 504e6);
+                         large = h200(CLUSTER_TREE, 1e12, 950, 504e6),
+                         two = h200(CLUSTER_TREE, 2e9, 2, 504e6),
+                         enough = h200(CLUSTER_TREE, 1e12, 1000, 504e6);
     assert_int_equal(cluster_predict(&one, &t), 0);
+    assert_int_equal(cluster_predict(&two, &t), 0);
     assert_int_equal(cluster_predict(&large, &t), -1);
     assert_int_equal(cluster_predict(&enough, &t), 0);
 }
