@@ -27,6 +27,7 @@
 
 #define PACE_SECONDS 0.25
 #define PACE_CLEAR 0.01 /* shorter times are mostly launch overhead */
+#define PACE_WAIT 1e-3  /* shorter waits may be for work that is done */
 
 struct pace {
     double seconds; /* length of a slice */
@@ -78,6 +79,16 @@ static inline void pace_waited(struct pace *p)
     if (p->queued > 0 && took > 0 && (took > PACE_CLEAR || p->queued / took > p->rate))
         p->rate = p->queued / took;
     p->queued = 0;
+}
+
+/* The same after a wait of `seconds`, for one of several devices. If the wait was hardly any, the
+ * work was done before, while the host waited for another device: the measured rate is too low. */
+static inline void pace_waited_after(struct pace *p, double seconds)
+{
+    const double rate = p->rate;
+    pace_waited(p);
+    if (seconds < PACE_WAIT && p->rate < rate)
+        p->rate = rate;
 }
 
 #endif

@@ -37,11 +37,13 @@ static inline int packed_wait(life *lf)
 {
     struct packed *p = lf->state;
     int status = packed_persistent_check(lf);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
+        const double began = seconds_now();
         if (life_event_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
             status = -1;
         else
-            pace_waited(&p->part[i].pace);
+            pace_waited_after(&p->part[i].pace, seconds_now() - began);
+    }
     return status < 0 ? -1 : packed_persistent_status(lf);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "check.h"
 
+#include "core/pace.h"
 #include "stdcl/nbody.h"
 
 /* N: large enough that an engine, before it has measured its speed, expects a long step and
@@ -159,10 +160,28 @@ static void nbody_cancel_between_short_steps(void **state)
     nbody_free(nb);
 }
 
+/* A device that was found idle, after a wait for another one, keeps its rate or raises it. */
+static void pace_is_measured_by_waits(void **state)
+{
+    static const struct {
+        double work, took, waited, least, most; /* work launched, seconds since; rate afterwards */
+    } cases[] = {{25, 1, 0.5, 24, 25}, {25, 1, 0, 100, 100}, {100, 0.5, 0, 190, 200}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pace p = {.seconds = 0.25, .rate = 100};
+        pace_started(&p, cases[k].work);
+        p.since -= cases[k].took;
+        pace_waited_after(&p, cases[k].waited);
+        assert_true(p.rate >= cases[k].least && p.rate <= cases[k].most);
+        assert_true(pace_has_room(&p, 1e9));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nbody_slices_give_equal_bits),
                                        cmocka_unit_test(nbody_cancel_in_step_undoes_it),
-                                       cmocka_unit_test(nbody_cancel_between_short_steps)};
+                                       cmocka_unit_test(nbody_cancel_between_short_steps),
+                                       cmocka_unit_test(pace_is_measured_by_waits)};
     return cmocka_run_group_tests(tests, make_slices_bodies, NULL);
 }

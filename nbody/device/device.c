@@ -28,17 +28,18 @@ int nbody_device_write_bad(struct nbody *nb, struct nbody_device *p, int first)
     return nbody_device_upload(nb, p, p->bad, 0);
 }
 
-void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
+void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p, double waited)
 {
     if (p->pace.queued > 0) /* devices' threads wait for copies */
         nbody_progress_add(nb, p->pace.queued);
-    pace_waited(&p->pace);
+    pace_waited_after(&p->pace, waited);
 }
 
 int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
 {
+    const double began = seconds_now();
     const cl_event ev = nb->ctx ? clwait(nb->ctx, p->dev, CL_ALL_EVENT) : NULL;
-    nbody_device_mark_idle(nb, p);
+    nbody_device_mark_idle(nb, p, seconds_now() - began);
     p->ev_upload = p->ev_download = NULL; /* released by the wait */
     return ev == (cl_event)-1 ? -1 : 0;
 }

@@ -95,9 +95,9 @@ int nbody_device_upload(const struct nbody *nb, const struct nbody_device *p, vo
 int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size);
 
 /* Wait for all commands of a device; -1 if any failed. mark_idle: record that all its commands
- * have completed, when the caller has waited by other means. */
+ * have completed, when the caller has waited by other means, for `waited` seconds. */
 int nbody_device_wait(struct nbody *nb, struct nbody_device *p);
-void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p);
+void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p, double waited);
 
 /* Wait for all devices, then report progress as nbody_progress_report. */
 int nbody_device_wait_all(struct nbody *nb);

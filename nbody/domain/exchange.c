@@ -316,6 +316,15 @@ static void domain_record_walk_time(struct domains *s, const struct nbody_device
     s->walks_began = 0;
 }
 
+static int domain_wait_walk(struct nbody *nb, struct nbody_device *p)
+{
+    const double began = seconds_now();
+    if (nbody_domain_wait_event(nb, p, &p->domain.ev_walks) != 0)
+        return -1;
+    nbody_device_mark_idle(nb, p, seconds_now() - began);
+    return 0;
+}
+
 /* Wait until all walks have ended, and record the time of the first. */
 static int domain_wait_walks(struct nbody *nb)
 {
@@ -325,15 +334,12 @@ static int domain_wait_walks(struct nbody *nb)
     if (nbody_domain_download(nb, p, p->domain.counts, 0, false, &p->domain.ev_walks) != 0 ||
         clflush(nb->ctx, p->dev, 0) != 0)
         return -1;
-    if (first && nbody_domain_wait_event(nb, first, &first->domain.ev_walks) != 0)
+    if (first && domain_wait_walk(nb, first) != 0)
         return -1;
     domain_record_walk_time(s, first);
     EACH_TREE(nb, p)
-    {
-        if (nbody_domain_wait_event(nb, p, &p->domain.ev_walks) != 0)
-            return -1;
-        nbody_device_mark_idle(nb, p);
-    }
+    if (p != first && domain_wait_walk(nb, p) != 0)
+        return -1;
     return 0;
 }
 

@@ -31,9 +31,10 @@ int ensemble_wait_all(nbody_ensemble *e)
     int status = 0;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (e->part[d].n) {
+            const double began = seconds_now();
             if (clwait(e->ctx, d, CL_ALL_EVENT) == (cl_event)-1)
                 status = -1;
-            pace_waited(&e->part[d].pace);
+            pace_waited_after(&e->part[d].pace, seconds_now() - began);
         }
     return status;
 }
