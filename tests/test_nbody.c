@@ -540,6 +540,25 @@ static void nbody_tiny_lengths_keep_digits(void **state)
     nbody_free(nb);
 }
 
+/* Bodies without mass, so close that their unit of G m is no double, keep a mass of 0. */
+static void nbody_massless_bodies_stay_finite(void **state)
+{
+    (void)state;
+    make_nbody_bodies(64, 0);
+    for (size_t i = 0; i < 64; i++) {
+        mass[i] = 0;
+        for (int c = 0; c < 3; c++) {
+            pos[i][c] = ldexp((float)pos[i][c], -700);
+            vel[i][c] = 0;
+        }
+    }
+    nbody *nb = make_nbody((struct nbody_options){.dt = DBL_MIN}, 64);
+    works(nbody_step(nb, 2));
+    works(nbody_state(nb, pos1, vel1));
+    assert_memory_equal(pos1, pos, 64 * sizeof *pos);
+    nbody_free(nb);
+}
+
 /* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 is
  * attracted by both. */
 static void nbody_coincident_bodies_stay_finite(void **state)
@@ -949,6 +968,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_jerks_match_reference),
         cmocka_unit_test(nbody_units_change_no_digit),
         cmocka_unit_test(nbody_tiny_lengths_keep_digits),
+        cmocka_unit_test(nbody_massless_bodies_stay_finite),
         cmocka_unit_test(nbody_coincident_softened_bodies_have_no_force),
         cmocka_unit_test(nbody_integrators_are_documented),
         cmocka_unit_test(nbody_rejects_energy_beyond_float),

@@ -206,8 +206,8 @@ void nbody_domain_set_shared(struct nbody *nb);
 typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p);
 
 /* Call launch(nb, p) concurrently for all of this rank's devices that own a domain, and block
- * until all calls have returned. `launch` may enqueue commands and change its own device's state;
- * it may block for copies in flight only. */
+ * until all calls have returned. `launch` may enqueue commands, change its own device's state and
+ * wait for this device. */
 int nbody_device_threads_all(struct nbody *nb, launch_fn launch);
 
 #endif

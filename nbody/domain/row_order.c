@@ -318,6 +318,7 @@ int nbody_domain_sort_rows(struct nbody *nb, struct route *route)
     nb->domain.tree->sorted = &s;
     if (status == 0)
         status = nbody_device_threads_all(nb, sort_own);
+    nb->domain.tree->sorted = NULL;
     if (status == 0)
         status = merge_devices(nb, &s);
     if (world_reduce_status(nb->world, status) == 0)

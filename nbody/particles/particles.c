@@ -88,6 +88,8 @@ struct power {
 
 static struct power power_of_two(int e)
 {
+    const int most = 2046; /* 0 times infinity is no number */
+    e = e > most ? most : e < -most ? -most : e;
     return (struct power){{ldexp(1, e / 2), ldexp(1, e - e / 2)}};
 }
 

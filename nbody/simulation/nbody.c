@@ -326,10 +326,12 @@ static int upload_bodies(struct nbody *nb, const double *mass, const double (*po
                          const double (*vel)[3])
 {
     const bool again = nb->domain.tree && !nb->domain.slice;
-    if (nbody_particles_upload(nb, mass, pos, vel, again) != 0 ||
-        nbody_hilbert_open(nb, !again) != 0)
-        return -1;
-    return again ? nbody_particles_upload_sorted(nb, mass, pos, vel) : 0;
+    int status = world_reduce_status(nb->world, nbody_particles_upload(nb, mass, pos, vel, again));
+    if (status == 0)
+        status = nbody_hilbert_open(nb, !again);
+    if (status == 0 && again)
+        status = world_reduce_status(nb->world, nbody_particles_upload_sorted(nb, mass, pos, vel));
+    return status;
 }
 
 /* The last step of opening: the bodies have been uploaded. */
