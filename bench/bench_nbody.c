@@ -8,15 +8,15 @@
  *
  * For every N and every shape: compare the forces of some bodies with plain C in double precision,
  * then time whole steps in five runs of S seconds (0.3), and print best and median. A tree on
- * several devices is timed after 40 to 64 steps, in which its domains are balanced. The peer,
- * measured in the same run, is the tiled kernel of the classic GPU tutorial; in double precision on
- * CPUs also the same sums in intrinsics, alternating with steps. Of these two, of_intrinsics
- * compares elapsed time, and of_intrinsics_cpu CPU time, which other load does not affect. The
- * limit is nbody_peak_rate's; a fraction of more than 100 % is not printed, since the device was
- * busy while its peak was measured. Masses differ unless --equal-masses, which saves an
- * instruction. With the tree, the rate is in bodies per second, the errors are of 1,000 bodies'
- * accelerations, and --checksum covers all positions after two steps. Standard error has the
- * seconds to create bodies and engine.
+ * several devices is timed after 40 to 64 steps: they balance its domains. The peer, measured in
+ * the same run, is the tiled kernel of the classic GPU tutorial; in double precision on CPUs also
+ * the same sums in intrinsics, alternating with steps. Of these two, of_intrinsics compares elapsed
+ * time, and of_intrinsics_cpu CPU time, which other load does not affect. The limit is
+ * nbody_peak_rate's; a fraction of more than 100 % is not printed, since the device was busy while
+ * its peak was measured. Masses differ unless --equal-masses, which saves an instruction. With the
+ * tree, the rate is in bodies per second, the errors are of 1,000 bodies' accelerations, and
+ * --checksum covers all positions after two steps. Standard error has the seconds to create bodies
+ * and engine.
  * --held, with the tree: how much longer a step takes after a checkpoint snapshot that another
  * thread fetches meanwhile (median and maximum of five), and how long saving at once takes.
  * --structure: the time to find the centre of density, Lagrange radii, binaries and so on, on the

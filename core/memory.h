@@ -147,8 +147,8 @@ bool memory_has_buffers(const struct memory *m);
  */
 void memory_pin(struct memory *m, const struct device *d);
 
-/* Host memory of m's size for migration from a device to others; NULL if there is none. Call with
- * m->migrating held. */
+/* Host memory of m's size for migration from a device to other devices; NULL if there is none. Call
+ * with m->migrating held. */
 char *memory_staging(struct memory *m, const struct device *d);
 
 /* Enqueue a copy between `host` and a part of a device's buffer of m; always the whole of an

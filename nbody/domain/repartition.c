@@ -42,7 +42,7 @@ static bool repartition_is_due(const struct nbody *nb, double now)
 
 /* ---- Move. ----------------------------------------------------------------------------------- */
 
-/* Rows that move from a device, on any rank, to another. */
+/* Rows that move from one device to another one, each on any rank. */
 struct moving {
     cl_uint from, to; /* domains */
     size_t first, count;

@@ -134,8 +134,7 @@ int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum sum_kind 
     return walk_start_deferred(nb, p, sum, geometric);
 }
 
-/* The devices' slices take turns: a device with a whole sum would otherwise keep the others
- * waiting. */
+/* The devices' slices take turns: otherwise a device would wait for all walks of another device. */
 int nbody_tree_walk_all(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
