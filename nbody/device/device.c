@@ -35,13 +35,18 @@ void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p, double wai
     pace_waited_after(&p->pace, waited);
 }
 
-int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
+/* Wait for all commands of a device; the host waits for it since `began`. */
+static int wait_since(struct nbody *nb, struct nbody_device *p, double began)
 {
-    const double began = seconds_now();
     const cl_event ev = nb->ctx ? clwait(nb->ctx, p->dev, CL_ALL_EVENT) : NULL;
     nbody_device_mark_idle(nb, p, seconds_now() - began);
     p->ev_upload = p->ev_download = NULL; /* released by the wait */
     return ev == (cl_event)-1 ? -1 : 0;
+}
+
+int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
+{
+    return wait_since(nb, p, seconds_now());
 }
 
 int nbody_device_wait_all(struct nbody *nb)
@@ -65,11 +70,12 @@ int nbody_device_upload(const struct nbody *nb, const struct nbody_device *p, vo
 
 int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size)
 {
+    const double began = seconds_now();
     if (!nb->ctx)
         return 0;
     if (clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_HOST) == (cl_event)-1)
         return -1;
-    return nbody_device_wait(nb, p);
+    return wait_since(nb, p, began);
 }
 
 const struct nbody_device *nbody_device_twin(const struct nbody *nb, const struct nbody_device *p)

@@ -113,8 +113,8 @@ int nbody_domain_find_cube(struct nbody *nb)
     double cube[4] = {0};
     int status = 0;
     EACH_TREE(nb, p)
-    if (status == 0)
-        status = domain_launch_box(nb, p);
+    if (status == 0) /* there are no keys after a failed allocation */
+        status = nbody_tree_reserve_keys(nb, p, p->count) < 0 ? -1 : domain_launch_box(nb, p);
     if (domain_root_cube(nb, status, cube) != 0)
         return -1;
     nb->domain.tree->cube_side = cube[3];
@@ -457,8 +457,7 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     s->geometric = geometric;
     nbody_domain_clear_list(s);
     EACH_TREE(nb, p)
-    if (nbody_tree_begin_walks(nb, p) != 0 ||
-        nbody_tree_reserve_keys(nb, p, p->count) < 0) /* none after a failed allocation */
+    if (nbody_tree_begin_walks(nb, p) != 0)
         return -1;
     if (nbody_domain_find_cube(nb) != 0)
         return -1;

@@ -158,7 +158,7 @@ static int exchange_movings(struct nbody *nb, const struct moving *list, int cou
         const struct owner *from = &s->owner[m->from], *to = &s->owner[m->to];
         if (from->rank == to->rank)
             continue;
-        const int tag = 16 + (int)m->from;
+        const int tag = 16 + (int)from->number;
         request[posted++] =
             from->device
                 ? world_send(nb->world, to->rank, tag, m->numbers, moving_bytes(nb, m))

@@ -362,7 +362,8 @@ int nbody_particles_permute_bodies(struct nbody *nb, const struct route *route)
     cl_uint *const body = malloc((rows + 1) * sizeof *body);
     int status = world_reduce_status(nb->world, body ? 0 : sort_no_memory(rows));
     if (status == 0)
-        status = nbody_route_move(nb, route, sizeof *body, nb->particles.body, body);
+        status = world_reduce_status(
+            nb->world, nbody_route_move(nb, route, sizeof *body, nb->particles.body, body));
     free(status == 0 ? nb->particles.body : body);
     nb->particles.body = status == 0 ? body : nb->particles.body;
     return status;
