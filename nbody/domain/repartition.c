@@ -51,8 +51,8 @@ struct moving {
 
 /* A part of a device's rows: positions and masses, a plane of the state, or |a|. */
 struct row_part {
-    char *at;     /* where the device's first row has it */
-    size_t bytes; /* of a row */
+    void *block;
+    size_t from, width; /* index of the first row's numbers; numbers per row */
 };
 
 static size_t row_parts(const struct nbody *nb)
@@ -62,11 +62,18 @@ static size_t row_parts(const struct nbody *nb)
 
 static struct row_part row_part(const struct nbody *nb, const struct nbody_device *p, size_t k)
 {
-    const size_t plane = k - 1;
-    return k == 0 ? (struct row_part){p->posm, 4 * nb->real}
-           : k <= nb->planes
-               ? (struct row_part){(char *)p->state + plane * p->rows * nb->real, nb->real}
-               : (struct row_part){p->force.tree->a_old, nb->real};
+    return k == 0            ? (struct row_part){p->posm, 0, 4}
+           : k <= nb->planes ? (struct row_part){p->state, (k - 1) * p->rows, 1}
+                             : (struct row_part){p->force.tree->a_old, 0, 1};
+}
+
+/* Return the host image of a part of the moving rows, which are the device's, and its size. */
+static char *moving_part(const struct nbody *nb, const struct nbody_device *p,
+                         const struct moving *m, size_t k, size_t *bytes)
+{
+    const struct row_part part = row_part(nb, p, k);
+    *bytes = m->count * part.width * nb->real;
+    return (char *)part.block + (part.from + (m->first - p->first) * part.width) * nb->real;
 }
 
 /* Enqueue copies of rows between a device and its host images. */
@@ -74,9 +81,9 @@ static int copy_moving(struct nbody *nb, const struct nbody_device *p, const str
                        int direction)
 {
     for (size_t k = 0; k < row_parts(nb); k++) {
-        const struct row_part part = row_part(nb, p, k);
-        if (clmsyncn(nb->ctx, p->dev, part.at + (m->first - p->first) * part.bytes,
-                     m->count * part.bytes, direction | CL_EVENT_NOWAIT) == (cl_event)-1)
+        size_t bytes;
+        char *const rows = moving_part(nb, p, m, k, &bytes);
+        if (clmsyncn(nb->ctx, p->dev, rows, bytes, direction | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
     }
     return 0;
@@ -88,9 +95,8 @@ static void pack_moving(const struct nbody *nb, const struct nbody_device *p,
 {
     char *numbers = m->numbers;
     for (size_t k = 0; k < row_parts(nb); k++) {
-        const struct row_part part = row_part(nb, p, k);
-        char *const rows = part.at + (m->first - p->first) * part.bytes;
-        const size_t bytes = m->count * part.bytes;
+        size_t bytes;
+        char *const rows = moving_part(nb, p, m, k, &bytes);
         memcpy(pack ? numbers : rows, pack ? rows : numbers, bytes);
         numbers += bytes;
     }
@@ -176,9 +182,14 @@ static int shift_rows(const struct nbody *nb, const struct nbody_device *p, size
 {
     const size_t had = p->first + p->count, get = first + count,
                  from = p->first > first ? p->first : first, end = had < get ? had : get;
-    return from < end && p->first != first
-               ? nbody_tree_shift_rows(nb, p, from - p->first, from - first, end - from)
-               : 0;
+    int status = 0;
+    for (size_t k = 0; from < end && p->first != first && k < row_parts(nb); k++) {
+        const struct row_part part = row_part(nb, p, k);
+        status |=
+            nbody_tree_shift(nb, p, part.block, part.from + (from - p->first) * part.width,
+                             part.from + (from - first) * part.width, (end - from) * part.width);
+    }
+    return status;
 }
 
 /* Unpack and upload the rows that reach this rank's devices. Blocks. */
@@ -250,10 +261,11 @@ static int repartition_move(struct nbody *nb, const size_t *had, const size_t *g
     int status = world_reduce_status(nb->world, count < 0 ? -1 : 0);
     if (status == 0)
         status = world_reduce_status(nb->world, take_movings(nb, list, count));
-    const bool sent = status == 0;
-    if (status == 0)
+    bool kept = false; /* a transport may read the bytes of a failed send */
+    if (status == 0) {
         status = world_reduce_status(nb->world, exchange_movings(nb, list, count));
-    const bool kept = sent && status != 0; /* a transport may read the bytes of a failed send */
+        kept = status != 0;
+    }
     if (status == 0)
         status = world_reduce_status(nb->world, move_bodies(nb, get));
     if (status == 0)

@@ -276,10 +276,10 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
  * the device has: t->order, and the keys in t->key and t->key_lo. */
 int nbody_tree_sort_rows(struct nbody *nb, struct nbody_device *p, cl_uint first, cl_uint n);
 
-/* Enqueue the move of n rows within a device that owns a domain, from row `from` to row `to`:
- * positions, state and |a|. */
-int nbody_tree_shift_rows(const struct nbody *nb, const struct nbody_device *p, size_t from,
-                          size_t to, size_t n);
+/* Enqueue the move of n numbers within a block, from index `from` to index `to`, on a device that
+ * owns a domain; between sums. The ranges may overlap. */
+int nbody_tree_shift(const struct nbody *nb, const struct nbody_device *p, void *block, size_t from,
+                     size_t to, size_t n);
 
 /* Sort a device's own rows by the keys of the root cube, which the device has: the arrays of the
  * rank receive the rows and their keys at the places of these rows. Blocks. */

@@ -1,5 +1,5 @@
 /* tree_order.c - rows sorted along the Hilbert curve by devices; their permutation on the device of
- * a tree of all bodies; rows that move within a device.
+ * a tree of all bodies. Numbers moved within a block of a device.
  *
  *   order on the host --> a_old    a_old waits in a_old_sorted meanwhile
  *   posm[order]  --> body
@@ -177,34 +177,20 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
 
 /* ---- Shift. ---------------------------------------------------------------------------------- */
 
-/* Move n numbers within an array, piece by piece through the keys, which nothing reads between
- * sums. */
-static int shift_numbers(const struct nbody *nb, const struct nbody_device *p, struct column c,
-                         size_t from, size_t to, size_t n)
+int nbody_tree_shift(const struct nbody *nb, const struct nbody_device *p, void *block, size_t from,
+                     size_t to, size_t n)
 {
     const struct tree *t = p->force.tree;
-    const struct column piece = {t->key, 0};
+    const struct column piece = {t->key, 0}; /* nothing reads the keys between sums */
     const size_t room = t->key_room * sizeof(cl_ulong) / nb->real;
     for (size_t done = 0, some; done < n; done += some) {
         some = n - done < room ? n - done : room;
         some = some < 1u << 30 ? some : 1u << 30;
         const size_t at = to < from ? done : n - done - some;
-        if (launch_copy_column(nb, p, (struct column){c.at, c.from + from + at}, piece,
-                               (cl_uint)some) != 0 ||
-            launch_copy_column(nb, p, piece, (struct column){c.at, c.from + to + at},
-                               (cl_uint)some) != 0)
+        if (launch_copy_column(nb, p, (struct column){block, from + at}, piece, (cl_uint)some) !=
+                0 ||
+            launch_copy_column(nb, p, piece, (struct column){block, to + at}, (cl_uint)some) != 0)
             return -1;
     }
     return 0;
-}
-
-int nbody_tree_shift_rows(const struct nbody *nb, const struct nbody_device *p, size_t from,
-                          size_t to, size_t n)
-{
-    struct tree *t = p->force.tree;
-    int status = shift_numbers(nb, p, (struct column){p->posm, 0}, 4 * from, 4 * to, 4 * n) |
-                 shift_numbers(nb, p, (struct column){t->a_old, 0}, from, to, n);
-    for (size_t k = 0; k < nb->planes; k++)
-        status |= shift_numbers(nb, p, (struct column){p->state, k * p->rows}, from, to, n);
-    return status;
 }
