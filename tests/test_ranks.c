@@ -18,6 +18,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum { MOST_DEVICES = 2 };
 static cl_device_id device[MOST_DEVICES];
@@ -47,15 +48,19 @@ static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
         ranks_in_every_order(2 + (int)which % 2, run, how, 1, which + 1, false);
 }
 
+/* Every third case has its ranks on two hosts. */
 static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
+    static const char *const two[] = {"a", "b", "b", "a", "a", "b", "a", "b"};
     in_orders(run, arg, which);
     for (size_t k = 0; k < (thorough ? SIZES : counts) && !orders; k++)
         if (thorough || sampled(k + which, counts))
-            ranks_work(
-                sizes[k], run,
-                (struct ranks_how){
-                    .delay = 300, .seed = (unsigned)k, .polled = (k + which) % 2 == 0, .arg = arg});
+            ranks_work(sizes[k], run,
+                       (struct ranks_how){.delay = 300,
+                                          .seed = (unsigned)k,
+                                          .polled = (k + which) % 2 == 0,
+                                          .hosts = (k + which) % 3 == 0 ? two : NULL,
+                                          .arg = arg});
 }
 
 static CLCONTEXT *open_rank_devices(void)
@@ -644,6 +649,23 @@ static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *
                         (const double(*)[3])c->vel);
 }
 
+/* Domains share memory with those of the host's other ranks, unless files have a limit. */
+static int check_host_memory(const nbody *nb, const struct rank_run *r)
+{
+    struct rlimit most;
+    bool alone = true;
+    getrlimit(RLIMIT_FSIZE, &most);
+    for (int other = 0; nb->domain.tree && other < r->size; other++) {
+        const bool same = strcmp(world_host(r->world, other), world_host(r->world, r->rank)) == 0;
+        alone &= !same || other == r->rank;
+        if (other != r->rank &&
+            nbody_host_memory_near(nb, other) != (same && most.rlim_cur == RLIM_INFINITY))
+            return WRONG("rank %d on host %s", other, world_host(r->world, other));
+    }
+    return nb->domain.tree && alone && nbody_host_memory_near(nb, r->rank) ? WRONG("a lone rank")
+                                                                           : 0;
+}
+
 static int nbody_ranks(struct rank_run *r)
 {
     const struct nbody_case *right = r->arg;
@@ -667,6 +689,8 @@ static int nbody_ranks(struct rank_run *r)
     memset(own->potential, 0, sizeof own->potential);
     int status = nbody_run(own, nb, first);
     if (status == 0)
+        status = check_host_memory(nb, r);
+    if (status == 0)
         status = compare_sample(nb, right);
     if (status == 0 && own->moves && r->size > 1 && nb->domain.tree->repartitioned_at <= 0)
         status = WRONG("no rows have moved between %d ranks", r->size);
@@ -685,6 +709,18 @@ static int nbody_ranks(struct rank_run *r)
     clcontext_destroy(cp);
     free(own);
     return status;
+}
+
+/* Two ranks of one host exchange messages if the size of files is limited. */
+static void two_ranks_without_host_memory(struct nbody_case *c)
+{
+    struct rlimit usual, limited;
+    works(getrlimit(RLIMIT_FSIZE, &usual));
+    limited = usual;
+    limited.rlim_cur = (rlim_t)1 << 40;
+    works(setrlimit(RLIMIT_FSIZE, &limited));
+    ranks_work(2, nbody_ranks, (struct ranks_how){.arg = c});
+    works(setrlimit(RLIMIT_FSIZE, &usual));
 }
 
 static void ranks_nbody_bits_are_equal(void **state)
@@ -726,6 +762,8 @@ static void ranks_nbody_bits_are_equal(void **state)
         nbody_free(nb);
         works(clcontext_destroy(cp));
         on_some(nbody_ranks, c, i);
+        if (c->moves && !orders)
+            two_ranks_without_host_memory(c);
         c->slices = true;
         if (c->n >= 40 && !orders)
             ranks_work(counts < SIZES ? 2 : 3 + (int)i % 3, nbody_ranks,

@@ -7,14 +7,32 @@
  */
 #include "nbody/domain/tree_domain.h"
 
-/* Allocate a block; NULL: out of memory. flags: CL_MEM_ZEROCOPY, or CL_MEM_PER_DEVICE for a block
- * that the host reads while kernels write it. */
-static void *domain_block(struct nbody *nb, size_t bytes, int flags)
+/* Count a new block as memory of the devices. */
+static void *domain_count_block(struct nbody *nb, void *block)
 {
-    void *block = clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, flags);
     EACH_TREE(nb, p)
     nbody_device_add_bytes(p, block ? clsizeofmem(block) : 0);
     return block;
+}
+
+/* Allocate a block that the host reads while kernels write it; NULL: out of memory. */
+static void *domain_block(struct nbody *nb, size_t bytes)
+{
+    if (bytes < TREE_LEAST_BLOCK)
+        bytes = TREE_LEAST_BLOCK;
+    return domain_count_block(nb, clmalloc(nb->ctx, bytes, CL_MEM_PER_DEVICE));
+}
+
+/* Allocate the boxes of groups. The first rank of a host has them in its file. */
+static void *boxes_alloc(struct nbody *nb)
+{
+    struct domains *s = nb->domain.tree;
+    int first = 0;
+    while (first < world_size(nb->world) && !nbody_host_memory_near(nb, first))
+        first++;
+    s->group_box_file = first < world_size(nb->world) ? first : -1;
+    return domain_count_block(nb, nbody_host_memory_alloc(nb, s->group_box_file, REGION_BOXES,
+                                                          nbody_let_max_boxes(nb) * 8 * nb->real));
 }
 
 /* Allocate the blocks of pairs and the devices' counters. */
@@ -58,14 +76,13 @@ int nbody_domain_allocate(struct nbody *nb)
     s->cost = calloc(2 * n, sizeof *s->cost);
     s->rate = s->cost ? s->cost + n : NULL;
     s->numbers = calloc(n, sizeof *s->numbers);
-    s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary, CL_MEM_PER_DEVICE);
+    s->boundary = domain_block(nb, (n + 1) * sizeof *s->boundary);
     nb->domain.key_words = 1;
-    s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples, CL_MEM_PER_DEVICE);
-    s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb), CL_MEM_PER_DEVICE);
+    s->samples = domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
+    s->edge = domain_block(nb, n * nbody_domain_edge_bytes(nb));
     s->toptree =
-        domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb),
-                     CL_MEM_PER_DEVICE);
-    s->group_box = domain_block(nb, nbody_let_max_boxes(nb) * 8 * nb->real, CL_MEM_ZEROCOPY);
+        domain_block(nb, n * (2 * TREE_LEVELS + 1) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb));
+    s->group_box = boxes_alloc(nb);
     if (s->begin && s->list && s->pair && s->cost && s->numbers && s->send_request &&
         s->receive_request && s->boundary && s->samples && s->edge && s->toptree && s->group_box &&
         s->arrived && pairs_open(nb) == 0)
@@ -73,7 +90,8 @@ int nbody_domain_allocate(struct nbody *nb)
     return clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
 
-int nbody_domain_open(struct nbody *nb)
+/* Create the domains if there are several. */
+static int domain_create(struct nbody *nb)
 {
     size_t n;
     struct holder *holder = nbody_ranks_holders(nb, &n);
@@ -84,10 +102,14 @@ int nbody_domain_open(struct nbody *nb)
         return free(holder), 0;
     struct domains *s = nb->domain.tree = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
+    struct host_file *file = calloc((size_t)world_size(nb->world), sizeof *file);
     if (s) {
         s->n = nb->domain.ndomains = (cl_uint)n;
         s->owner = owner;
+        s->file = file;
     }
+    for (int r = 0; file && r < world_size(nb->world); r++)
+        file[r].descriptor = -1;
     for (size_t k = 0; s && owner && k < n; k++) {
         const bool next = k > 0 && holder[k].rank == holder[k - 1].rank;
         owner[k] = (struct owner){.rank = holder[k].rank,
@@ -106,7 +128,13 @@ int nbody_domain_open(struct nbody *nb)
         p++->domain.index = (cl_uint)k;
     }
     free(holder);
-    return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    return s && owner && file ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+}
+
+int nbody_domain_open(struct nbody *nb)
+{
+    const int status = world_reduce_status(nb->world, domain_create(nb));
+    return status == 0 && nb->domain.tree ? nbody_host_memory_open(nb) : status;
 }
 
 void nbody_domain_free(struct nbody *nb)
@@ -116,9 +144,10 @@ void nbody_domain_free(struct nbody *nb)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {s->boundary, s->samples, s->edge, s->toptree, s->group_box};
+    void *const blocks[] = {s->boundary, s->samples, s->edge, s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
+    nbody_host_memory_free(s->group_box_file, s->group_box);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         clfree(p->domain.counts);
         clfree(p->domain.received);
@@ -129,7 +158,9 @@ void nbody_domain_free(struct nbody *nb)
     nbody_domain_clear_list(s);
     EACH_PAIR(s, e)
     for (size_t kind = 0; kind < PAIR_KINDS; kind++)
-        clfree(e->block[kind]);
+        nbody_domain_free_block(nb, e, (enum pair_kind)kind);
+    nbody_host_memory_close(nb);
+    free(s->file);
     free(s->pair);
     free(s->owner);
     free(s->list);

@@ -167,7 +167,7 @@ int nbody_domain_repartition(struct nbody *nb);
 /* ---- domains of the tree --------------------------------------------------------------------- */
 
 /* open: create the domains if several devices have bodies; this rank's devices have force.tree.
- * allocate: their buffers and launcher threads. Nothing to do without domains. */
+ * Collective. allocate: their buffers and launcher threads. Nothing to do without domains. */
 int nbody_domain_open(struct nbody *nb);
 int nbody_domain_allocate(struct nbody *nb);
 void nbody_domain_free(struct nbody *nb);

@@ -20,6 +20,27 @@ static size_t pair_bytes(const struct nbody *nb, enum pair_kind kind)
     return each[kind];
 }
 
+/* Return the rank whose file has the blocks of a pair; -1: none. */
+static int pair_file(const struct nbody *nb, const struct pair *e)
+{
+    const struct owner *const owner = nb->domain.tree->owner;
+    const int from = owner[e->from].rank, to = owner[e->to].rank;
+    return from != to && nbody_host_memory_near(nb, from) && nbody_host_memory_near(nb, to) ? from
+                                                                                            : -1;
+}
+
+void nbody_domain_free_block(const struct nbody *nb, struct pair *e, enum pair_kind kind)
+{
+    struct nbody_device *const both[] = {nb->domain.tree->owner[e->from].device,
+                                         nb->domain.tree->owner[e->to].device};
+    void *const block = e->block[kind];
+    for (size_t b = 0; b < 2; b++)
+        if (both[b] && block)
+            nbody_device_drop_bytes(both[b], clsizeofmem(block));
+    nbody_host_memory_free(pair_file(nb, e), block);
+    e->block[kind] = NULL;
+}
+
 int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, cl_uint count)
 {
     struct nbody_device *const both[] = {nb->domain.tree->owner[e->from].device,
@@ -27,14 +48,13 @@ int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, 
     void **const block = &e->block[kind];
     if (count <= e->room[kind])
         return 0;
+    nbody_domain_free_block(nb, e, kind);
     e->room[kind] = count + count / 4 + 1024;
-    for (size_t b = 0; b < 2; b++)
-        if (both[b] && *block)
-            nbody_device_drop_bytes(both[b], clsizeofmem(*block));
-    clfree(*block);
-    const size_t bytes = e->room[kind] * pair_bytes(nb, kind);
-    *block =
-        clmalloc(nb->ctx, bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes, CL_MEM_ZEROCOPY);
+    const struct domains *const s = nb->domain.tree;
+    const size_t bytes = e->room[kind] * pair_bytes(nb, kind),
+                 pair = (size_t)s->owner[e->from].number * s->n + e->to;
+    *block = nbody_host_memory_alloc(nb, pair_file(nb, e), REGION_PAIRS + pair * PAIR_KINDS + kind,
+                                     bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes);
     for (size_t b = 0; b < 2; b++)
         if (both[b] && *block)
             nbody_device_add_bytes(both[b], clsizeofmem(*block));
@@ -128,11 +148,17 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
-void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
+void nbody_domain_add_shared(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                             bool shared)
 {
     struct domains *s = nb->domain.tree;
     if (bytes && from != to)
-        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, NULL};
+        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, shared, NULL};
+}
+
+void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
+{
+    nbody_domain_add_shared(nb, from, to, at, bytes, false);
 }
 
 void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
@@ -140,8 +166,9 @@ void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_ki
 {
     const size_t bytes = pair_bytes(nb, kind);
     const bool back = kind == BOXES || kind == FORCE_SUMS;
-    nbody_domain_add(nb, back ? e->to : e->from, back ? e->from : e->to,
-                     (char *)e->block[kind] + first * bytes, count * bytes);
+    nbody_domain_add_shared(nb, back ? e->to : e->from, back ? e->from : e->to,
+                            (char *)e->block[kind] + first * bytes, count * bytes,
+                            pair_file(nb, e) >= 0);
 }
 
 /* Post a message with the bytes of a transfer. Tags 16 to 79 belong to the sender's domains: a rank
@@ -150,8 +177,9 @@ static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, 
 {
     struct domains *s = nb->domain.tree;
     const int tag = 16 + (int)s->owner[c->from].number;
-    world_request *request = send ? world_send(nb->world, rank, tag, c->at, c->bytes)
-                                  : world_receive(nb->world, rank, tag, c->at, c->bytes);
+    const size_t bytes = c->shared && nbody_host_memory_near(nb, rank) ? 0 : c->bytes;
+    world_request *request = send ? world_send(nb->world, rank, tag, c->at, bytes)
+                                  : world_receive(nb->world, rank, tag, c->at, bytes);
     if (!request)
         return -1;
     if (send)
@@ -161,13 +189,12 @@ static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, 
     return 0;
 }
 
-static int domain_wait_requests(struct nbody *nb)
+static int domain_wait_sends(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t come = s->nreceive, sent = s->nsend;
-    s->nreceive = s->nsend = 0;
-    const int status = world_wait(nb->world, s->receive_request, come);
-    return world_wait(nb->world, s->send_request, sent) == 0 ? status : -1;
+    const size_t sent = s->nsend;
+    s->nsend = 0;
+    return world_wait(nb->world, s->send_request, sent);
 }
 
 /* Enqueue the download of a transfer's bytes, or post their receive. */
@@ -235,7 +262,7 @@ static int transfer_forward(struct nbody *nb, struct transfer *c)
 static int exchange_begin(struct nbody *nb, bool beside)
 {
     struct domains *s = nb->domain.tree;
-    if (s->nsend > 0 && domain_wait_requests(nb) != 0)
+    if (domain_wait_sends(nb) != 0)
         return -1;
     for (struct transfer *c = s->list; c < s->list + s->nlist; c++)
         if (transfer_start(nb, c, beside) != 0)
@@ -243,23 +270,24 @@ static int exchange_begin(struct nbody *nb, bool beside)
     return domain_flush_all(nb);
 }
 
-/* Each transfer is forwarded as soon as its download ends. The function waits for these copies
- * only: collecting all finished events takes time, which a sum cannot spare here. status: of the
- * exchange so far; if it failed, or fails here, cancel its receives. */
+/* Each transfer is forwarded as soon as its download ends, and uploaded as soon as it arrives. The
+ * function waits for these copies only: collecting all finished events takes time, which a sum
+ * cannot spare here. status: of the exchange so far; if it failed, or fails here, cancel the
+ * receives that are left. */
 static int exchange_end(struct nbody *nb, int status)
 {
     struct domains *s = nb->domain.tree;
     struct transfer *const end = s->list + s->nlist;
+    world_request **request = s->receive_request;
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         status = transfer_forward(nb, c);
-    if (status == 0)
-        status = domain_wait_requests(nb);
     for (struct transfer *c = s->list; status == 0 && c < end; c++)
         if (!s->owner[c->from].device)
-            status = transfer_upload(nb, c);
-    nbody_ranks_cancel(nb->world, s->receive_request, &s->nreceive);
+            status = world_wait(nb->world, request++, 1) == 0 ? transfer_upload(nb, c) : -1;
+    s->nreceive -= (size_t)(request - s->receive_request);
+    nbody_ranks_cancel(nb->world, request, &s->nreceive);
     nbody_domain_clear_list(s);
-    return status;
+    return status == 0 ? domain_wait_sends(nb) : -1;
 }
 
 int nbody_domain_exchange(struct nbody *nb, launch_fn meanwhile)

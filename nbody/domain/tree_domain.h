@@ -3,6 +3,7 @@
  *
  *   domain.c           creation
  *   exchange.c         transfers, blocks of pairs of domains
+ *   host_memory.c      memory that ranks of one host share, for these blocks
  *   balance.c          load balancing
  *   domain_build.c     root cube, sort, halo, cells
  *   migrate.c          migration, return of forces
@@ -60,7 +61,15 @@ struct transfer {
     cl_uint from, to;
     void *at;
     size_t bytes;
+    bool shared; /* by the ranks of a host: to these, a message without bytes says that they are
+                    there */
     cl_event ev_download; /* NULL: none */
+};
+
+/* A file in memory that a rank shares with the other ranks of its host. */
+struct host_file {
+    int process, descriptor; /* of its rank; then of this process, -1: none, or another host's */
+    uint64_t mark[2];        /* its first bytes */
 };
 
 /* Blocks of an ordered pair of domains, on the ranks of these two only. Both devices and their
@@ -120,7 +129,10 @@ struct domains {
     void *edge;    /* struct edge of each domain (domain.cl) */
     void *toptree; /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
 
-    void *group_box; /* bounding boxes of the groups of all domains (let.c) */
+    /* Bounding boxes of the groups of all domains (let.c), and the rank whose file they are in; -1:
+     * none. */
+    void *group_box;
+    int group_box_file;
 
     /* Pairs that one of this rank's domains belongs to: [own domain][other], then
      * [domain of another rank][own domain]. */
@@ -130,6 +142,7 @@ struct domains {
     /* Transfers of the next exchange, and its messages. */
     struct transfer *list;
     size_t nlist;
+    struct host_file *file; /* of each rank; descriptor -1 without other ranks on this host */
     world_request **send_request, **receive_request;
     size_t nsend, nreceive;
 };
@@ -145,7 +158,8 @@ struct domains {
 int nbody_domain_reserve_received(struct nbody *nb, struct nbody_device *p, size_t count);
 
 /* Return an ordered pair, with a domain of this rank. reserve: make room for `count` elements of a
- * block. If it grows, its contents are lost. -1: out of memory. */
+ * block, on both ranks. If it grows, its contents are lost. -1: out of memory. free_block: block
+ * until it is idle. */
 static inline struct pair *nbody_domain_pair(const struct domains *s, cl_uint from, cl_uint to)
 {
     if (s->owner[from].device)
@@ -154,6 +168,7 @@ static inline struct pair *nbody_domain_pair(const struct domains *s, cl_uint fr
     return &s->pair[s->owned * (s->n + other) + to - s->own];
 }
 int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, cl_uint count);
+void nbody_domain_free_block(const struct nbody *nb, struct pair *e, enum pair_kind kind);
 
 /* Events belong to the caller of a function that returns them in *ev, which is NULL or an earlier
  * one. wait_event: block until it is complete, and release it; nothing for NULL. */
@@ -167,9 +182,12 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
                           bool beside, cl_event *ev);
 
 /* Add a transfer to the list of the next exchange, unless it is empty or within a domain; between
- * two domains, one is this rank's. add_block: `count` elements of a block of a pair. clear_list:
- * forget the transfers of a cancelled sum. */
+ * two domains, one is this rank's. add_shared: the bytes are in memory that ranks of a host share.
+ * add_block: `count` elements of a block of a pair. clear_list: forget the transfers of a cancelled
+ * sum. */
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes);
+void nbody_domain_add_shared(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                             bool shared);
 void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
                             cl_uint first, cl_uint count);
 void nbody_domain_clear_list(struct domains *s);
@@ -227,6 +245,25 @@ static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint d
     return ((const cl_uint *)((const char *)nb->domain.tree->toptree +
                               at * nbody_domain_cell_bytes(nb)))[w];
 }
+
+/* ---- host_memory.c --------------------------------------------------------------------------- */
+
+/* Collective. Share memory among the ranks of each host, if all ranks can. close: what is mapped
+ * remains. near: a rank is this one, or shares memory with it. */
+int nbody_host_memory_open(struct nbody *nb);
+void nbody_host_memory_close(struct nbody *nb);
+bool nbody_host_memory_near(const struct nbody *nb, int rank);
+
+/* Allocate a block of CL_MEM_ZEROCOPY whose host image is a region of a rank's file: ranks that
+ * allocate the same region share its bytes. rank -1: memory of this process only. NULL: out of
+ * memory. free: block until the block is idle, and free it; NULL is allowed.
+ *
+ * A device may write a region once a message says that the other ranks' devices have read what it
+ * held. Boxes and pairs have such a message in every sum: the counters of migrating bodies, which
+ * each domain sends after it has imported what it received for the last sum. */
+enum { REGION_BOXES = 1, REGION_PAIRS };
+void *nbody_host_memory_alloc(const struct nbody *nb, int rank, size_t region, size_t bytes);
+void nbody_host_memory_free(int rank, void *block);
 
 /* ---- migrate.c ------------------------------------------------------------------------------- */
 

@@ -510,7 +510,7 @@ int nbody_tree_prepare(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && tree_create(nb, p) != 0)
             return -1;
-    if (world_reduce_status(nb->world, nbody_domain_open(nb)) != 0)
+    if (nbody_domain_open(nb) != 0)
         return -1;
     EACH_TREE(nb, p)
     p->force.tree->key_room = nb->domain.tree ? p->rows + TREE_SPARE_KEYS : nb->n;
