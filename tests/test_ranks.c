@@ -659,11 +659,15 @@ static int check_host_memory(const nbody *nb, const struct rank_run *r)
         const bool same = strcmp(world_host(r->world, other), world_host(r->world, r->rank)) == 0;
         alone &= !same || other == r->rank;
         if (other != r->rank &&
-            nbody_host_memory_near(nb, other) != (same && most.rlim_cur == RLIM_INFINITY))
+            nbody_host_memory_shared(nb, other) != (same && most.rlim_cur == RLIM_INFINITY))
             return WRONG("rank %d on host %s", other, world_host(r->world, other));
     }
-    return nb->domain.tree && alone && nbody_host_memory_near(nb, r->rank) ? WRONG("a lone rank")
-                                                                           : 0;
+    if (nb->domain.tree && !alone && most.rlim_cur == RLIM_INFINITY &&
+        (nbody_host_memory_alloc(nb, r->rank, (size_t)1 << 40, 4096) || clerrno != ENOMEM ||
+         !strstr(clerror(), "memory that ranks of a host share")))
+        return WRONG("a region beyond the file: %s", clerror());
+    return nb->domain.tree && alone && nbody_host_memory_shared(nb, r->rank) ? WRONG("a lone rank")
+                                                                             : 0;
 }
 
 static int nbody_ranks(struct rank_run *r)

@@ -28,7 +28,7 @@ static void *boxes_alloc(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     int first = 0;
-    while (first < world_size(nb->world) && !nbody_host_memory_near(nb, first))
+    while (first < world_size(nb->world) && !nbody_host_memory_shared(nb, first))
         first++;
     s->group_box_file = first < world_size(nb->world) ? first : -1;
     return domain_count_block(nb, nbody_host_memory_alloc(nb, s->group_box_file, REGION_BOXES,

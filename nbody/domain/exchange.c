@@ -1,5 +1,5 @@
-/* exchange.c - blocks of pairs of domains; transfers between domains, through the hosts and as
- * messages between ranks; walk times.
+/* exchange.c - blocks of pairs of domains; transfers between domains, through the hosts and by
+ * messages or shared memory between ranks; walk times.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"
@@ -25,8 +25,9 @@ static int pair_file(const struct nbody *nb, const struct pair *e)
 {
     const struct owner *const owner = nb->domain.tree->owner;
     const int from = owner[e->from].rank, to = owner[e->to].rank;
-    return from != to && nbody_host_memory_near(nb, from) && nbody_host_memory_near(nb, to) ? from
-                                                                                            : -1;
+    return from != to && nbody_host_memory_shared(nb, from) && nbody_host_memory_shared(nb, to)
+               ? from
+               : -1;
 }
 
 void nbody_domain_free_block(const struct nbody *nb, struct pair *e, enum pair_kind kind)
@@ -51,10 +52,9 @@ int nbody_domain_reserve(struct nbody *nb, struct pair *e, enum pair_kind kind, 
     nbody_domain_free_block(nb, e, kind);
     e->room[kind] = count + count / 4 + 1024;
     const struct domains *const s = nb->domain.tree;
-    const size_t bytes = e->room[kind] * pair_bytes(nb, kind),
-                 pair = (size_t)s->owner[e->from].number * s->n + e->to;
+    const size_t pair = (size_t)s->owner[e->from].number * s->n + e->to;
     *block = nbody_host_memory_alloc(nb, pair_file(nb, e), REGION_PAIRS + pair * PAIR_KINDS + kind,
-                                     bytes < TREE_LEAST_BLOCK ? TREE_LEAST_BLOCK : bytes);
+                                     e->room[kind] * pair_bytes(nb, kind));
     for (size_t b = 0; b < 2; b++)
         if (both[b] && *block)
             nbody_device_add_bytes(both[b], clsizeofmem(*block));
@@ -148,17 +148,17 @@ void nbody_domain_clear_list(struct domains *s)
     s->nlist = 0;
 }
 
-void nbody_domain_add_shared(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
-                             bool shared)
+void nbody_domain_add_region(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                             bool in_region)
 {
     struct domains *s = nb->domain.tree;
     if (bytes && from != to)
-        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, shared, NULL};
+        s->list[s->nlist++] = (struct transfer){from, to, at, bytes, in_region, NULL};
 }
 
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes)
 {
-    nbody_domain_add_shared(nb, from, to, at, bytes, false);
+    nbody_domain_add_region(nb, from, to, at, bytes, false);
 }
 
 void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
@@ -166,7 +166,7 @@ void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_ki
 {
     const size_t bytes = pair_bytes(nb, kind);
     const bool back = kind == BOXES || kind == FORCE_SUMS;
-    nbody_domain_add_shared(nb, back ? e->to : e->from, back ? e->from : e->to,
+    nbody_domain_add_region(nb, back ? e->to : e->from, back ? e->from : e->to,
                             (char *)e->block[kind] + first * bytes, count * bytes,
                             pair_file(nb, e) >= 0);
 }
@@ -177,7 +177,7 @@ static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, 
 {
     struct domains *s = nb->domain.tree;
     const int tag = 16 + (int)s->owner[c->from].number;
-    const size_t bytes = c->shared && nbody_host_memory_near(nb, rank) ? 0 : c->bytes;
+    const size_t bytes = c->in_region && nbody_host_memory_shared(nb, rank) ? 0 : c->bytes;
     world_request *request = send ? world_send(nb->world, rank, tag, c->at, bytes)
                                   : world_receive(nb->world, rank, tag, c->at, bytes);
     if (!request)

@@ -89,7 +89,7 @@ void nbody_let_add_boxes(struct nbody *nb)
     struct box_part b = {.at = 0};
     for (cl_uint k = 0; k < s->n; k++) {
         let_next_box_part(s, k, &b);
-        nbody_domain_add_shared(nb, k, TO_DOMAINS, (char *)s->group_box + b.at * box,
+        nbody_domain_add_region(nb, k, TO_DOMAINS, (char *)s->group_box + b.at * box,
                                 (1 + b.merged + b.single) * box, true);
     }
 }

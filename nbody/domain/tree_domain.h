@@ -61,21 +61,23 @@ struct transfer {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool shared; /* by the ranks of a host: to these, a message without bytes says that they are
-                    there */
+    bool in_region; /* host_memory.c: ranks that share memory send each other no bytes, and the
+                       message says that they are there */
     cl_event ev_download; /* NULL: none */
 };
 
-/* A file in memory that a rank shares with the other ranks of its host. */
+/* The file in memory that a rank shares with the other ranks of its host. */
 struct host_file {
-    int process, descriptor; /* of its rank; then of this process, -1: none, or another host's */
-    uint64_t mark[2];        /* its first bytes */
+    int process;
+    int descriptor;   /* in that process; after open, in this one; -1: not shared */
+    uint64_t mark[2]; /* its first bytes, which are random */
 };
 
 /* Blocks of an ordered pair of domains, on the ranks of these two only. Both devices and their
- * hosts have them, and both ranks know their room. The second domain receives exported cells,
- * exported bodies, the numbers of the boxes that the first one flagged, and bodies that migrate; in
- * return it sends smaller boxes, and the sums of the migrated bodies. */
+ * hosts have them (ranks of one host share the host's), and both ranks know their room. The second
+ * domain receives exported cells, exported bodies, the numbers of the boxes that the first one
+ * flagged, and bodies that migrate; in return it sends smaller boxes, and the sums of the migrated
+ * bodies. */
 enum pair_kind { CELLS, BODIES, FLAGS, BOXES, MIGRANTS, FORCE_SUMS, PAIR_KINDS, EXPORTS = FLAGS };
 struct pair {
     cl_uint from, to;
@@ -89,8 +91,9 @@ struct pair {
 /* A tree in several domains: key ranges on the Hilbert curve, one per device.
  *
  * Each GPU of the rank has its own image of a block. Bytes move between two devices at equal
- * offsets of a block, through the host image, and by messages between ranks. CPUs share the host
- * image of large blocks (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
+ * offsets of a block, through the host image, and between ranks by messages, or by a host image
+ * that both ranks map (host_memory.c). CPUs work in the host image of large blocks
+ * (CL_MEM_ZEROCOPY): a domain writes its own parts, and copies are markers.
  */
 struct domains {
     cl_uint n;          /* of them */
@@ -182,12 +185,12 @@ int nbody_domain_download(struct nbody *nb, const struct nbody_device *p, void *
                           bool beside, cl_event *ev);
 
 /* Add a transfer to the list of the next exchange, unless it is empty or within a domain; between
- * two domains, one is this rank's. add_shared: the bytes are in memory that ranks of a host share.
+ * two domains, one is this rank's. add_region: in_region says whether the bytes are in a region.
  * add_block: `count` elements of a block of a pair. clear_list: forget the transfers of a cancelled
  * sum. */
 void nbody_domain_add(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes);
-void nbody_domain_add_shared(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
-                             bool shared);
+void nbody_domain_add_region(struct nbody *nb, cl_uint from, cl_uint to, void *at, size_t bytes,
+                             bool in_region);
 void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_kind kind,
                             cl_uint first, cl_uint count);
 void nbody_domain_clear_list(struct domains *s);
@@ -248,19 +251,25 @@ static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint d
 
 /* ---- host_memory.c --------------------------------------------------------------------------- */
 
-/* Collective. Share memory among the ranks of each host, if all ranks can. close: what is mapped
- * remains. near: a rank is this one, or shares memory with it. */
+/* Collective. Let the ranks of each host share memory, if that is possible on all ranks. close:
+ * after all blocks are freed. shared: true if blocks may be in the file of this rank, which is this
+ * one or another one of its host; false for all ranks if no memory is shared. */
 int nbody_host_memory_open(struct nbody *nb);
 void nbody_host_memory_close(struct nbody *nb);
-bool nbody_host_memory_near(const struct nbody *nb, int rank);
+bool nbody_host_memory_shared(const struct nbody *nb, int rank);
 
 /* Allocate a block of CL_MEM_ZEROCOPY whose host image is a region of a rank's file: ranks that
- * allocate the same region share its bytes. rank -1: memory of this process only. NULL: out of
- * memory. free: block until the block is idle, and free it; NULL is allowed.
+ * allocate the same region, of the same size, share its bytes. rank -1: memory of this process
+ * only. NULL: an error. free: block until the block is idle, and free it; rank as for alloc. block
+ * NULL is allowed.
  *
  * A device may write a region once a message says that the other ranks' devices have read what it
- * held. Boxes and pairs have such a message in every sum: the counters of migrating bodies, which
- * each domain sends after it has imported what it received for the last sum. */
+ * held:
+ * - Each domain sends the counters of its migrating bodies after it has imported all that it
+ *   received for the last sum. They precede every write of a sum, except that of a repeat.
+ * - Exports and flags are written again after nbody_ranks_reduce_or, and nothing was imported yet.
+ * - Smaller boxes are written again after the counters of the walks that read them.
+ * Ranks of one host receive equal boxes of another host's domain in the same place. */
 enum { REGION_BOXES = 1, REGION_PAIRS };
 void *nbody_host_memory_alloc(const struct nbody *nb, int rank, size_t region, size_t bytes);
 void nbody_host_memory_free(int rank, void *block);
