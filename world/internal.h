@@ -106,7 +106,11 @@ bool request_done(stdcl_world *w, const struct world_request *request);
 /* Post a request and wait for it; -1 as world_wait. */
 int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
 int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
-/* Terminate all ranks at once. */
+/* Return -1 after clerror_set: the transport failed; or a rank was silent for `seconds`. `what`: ""
+ * or the missing action, " to leave". */
+int fail_broken_transport(const stdcl_world *w);
+int fail_timed_out(const stdcl_world *w, int rank, double seconds, const char *what);
+/* Terminate all ranks at once. Call it after the reason was passed to options.on_abort. */
 void transport_abort(stdcl_world *w, int status);
 /* Start and stop the progress thread. */
 int progress_thread_start(stdcl_world *w);
