@@ -552,6 +552,18 @@ static int fails_alone(struct rank_run *r)
     return heard ? 0 : WRONG("the barrier held");
 }
 
+/* Rank 1 refuses; rank 0 learns it and aborts at once, rank 2 only when the job has ended: the
+ * message names rank 1, and no other rank. */
+static int one_refuses(struct rank_run *r)
+{
+    const int status = r->rank == 1 ? clerror_set(EIO, "a device is lost") : 0,
+              refused = world_reduce_status(r->world, status);
+    if (r->rank == 2)
+        wait_until_told();
+    world_abort(r->world, 1, clerror());
+    return refused ? 0 : WRONG("the ranks agreed");
+}
+
 static int fail_alike(struct rank_run *r)
 {
     world_abort(r->world, 2, "no such option");
@@ -741,6 +753,7 @@ static void world_failed_job_reports_error(void **state)
     (void)state;
     for (int polled = 0; polled < 2; polled++) {
         check_job_ends(3, fails_alone, polled, "rank 1 on host: a device is lost");
+        check_job_ends(3, one_refuses, polled, "rank 1 on host: a device is lost");
         check_job_ends(3, fail_alike, polled, "no such option");
         check_job_ends(3, fail_differently, polled, "rank 0 on host: one");
     }

@@ -118,7 +118,8 @@ void progress_thread_stop(stdcl_world *w);
 
 /* ---- collect.c ------------------------------------------------------------------------------- */
 
-/* Write a report's message, with rank and host unless all ranks failed with the same message. */
+/* Write a report's message, with rank and host unless it names a rank itself or all ranks failed
+ * with the same message. */
 void exit_report_print(const stdcl_world *w, const struct exit_report *note, char *text,
                        size_t size);
 
