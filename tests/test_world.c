@@ -798,6 +798,25 @@ static void world_abort_is_never_silent(void **state)
     }
 }
 
+/* The other rank never joins. */
+static void world_unmade_gives_reason(void **state)
+{
+    static const char sentence[] =
+        "rank 1 on host has waited 0.3 s for rank 0 on an unknown host; $STDCL_TIMEOUT is how long it may wait";
+    struct threads *threads = threads_create(2, 0, 1);
+    (void)state;
+    ready(threads);
+    told.times = 0;
+    setenv("STDCL_TIMEOUT", "0.3", 1);
+    assert_null(world_of_threads(threads, 1, "host", true, &telling));
+    unsetenv("STDCL_TIMEOUT");
+    assert_int_equal(clerrno, ETIMEDOUT);
+    assert_string_equal(clerror(), sentence);
+    assert_int_equal(told.times, 1);
+    assert_string_equal(told.sentence, sentence);
+    threads_free(threads);
+}
+
 /* ---- Alone. ---------------------------------------------------------------------------------- */
 
 static void world_of_one_rank_works(void **state)
@@ -1091,6 +1110,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(world_delayed_rank_retries),
         cmocka_unit_test(world_silent_rank_times_out),
         cmocka_unit_test(world_abort_is_never_silent),
+        cmocka_unit_test(world_unmade_gives_reason),
         cmocka_unit_test(world_late_message_is_discarded),
         cmocka_unit_test(world_early_message_stays_with_caller),
         cmocka_unit_test(world_of_one_rank_works),

@@ -268,6 +268,17 @@ static bool finalize_other_rank(stdcl_world *w, struct exit_report *own)
     return came == 0 || finalize_alone(w, own);
 }
 
+void finalize_unmade(stdcl_world *w)
+{
+    struct exit_report own = {.status = 1, .rank = w->rank};
+    const int code = clerrno;
+    const char *why = clerror();
+    snprintf(own.sentence, sizeof own.sentence, "%s", why ? why : "");
+    print_report(w, own);
+    job_abort(w, true, own.status);
+    clerror_set(code, "%s", own.sentence);
+}
+
 bool finalize_finish(stdcl_world *w, int status, const char *sentence)
 {
     struct exit_report own = {.status = status, .rank = w->rank, .silent_peer = w->silent_peer};

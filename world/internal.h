@@ -129,6 +129,8 @@ int finalize_start(stdcl_world *w);
 /* Report this rank's exit status and wait for all ranks. Return true if all have the same status,
  * so that the transport may be left; false if the job was aborted. */
 bool finalize_finish(stdcl_world *w, int status, const char *sentence);
+/* Abort the job: this rank has joined, but has no complete world. Keeps clerror(). */
+void finalize_unmade(stdcl_world *w);
 /* Abort the job if a rank has failed. Call without the lock. */
 void finalize_poll(stdcl_world *w);
 void finalize_free(stdcl_world *w);
