@@ -6,8 +6,10 @@
  */
 #include "core/embedded.h"
 #include "core/observer.h"
+#include "core/pocl.h"
 #include "core/program.h"
 
+#include <time.h>
 #include <unistd.h>
 
 /* ---- Parts. ---- */
@@ -163,13 +165,20 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     return text;
 }
 
-char *part_build_log(const struct part *p, cl_device_id id, cl_program program)
+/* The caller frees it. */
+static char *driver_build_log(cl_device_id id, cl_program program)
 {
     size_t size = 0;
     clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     char *log = calloc(size + 1, 1);
     if (log && size)
         clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    return log;
+}
+
+char *part_build_log(const struct part *p, cl_device_id id, cl_program program)
+{
+    char *log = driver_build_log(id, program);
     char *translated = log ? build_log_translate(log, p->source) : NULL;
     free(log);
     return translated;
@@ -204,12 +213,32 @@ static cl_program part_create_program(const struct part *p, const struct device 
 
 void (*core_compiles)(bool begins);
 
+enum { MAX_BUILDS = 4, PAUSE_NS = 100000000 /* for the other process to finish its file */ };
+
+static bool failed_without_reason(const struct device *d, cl_program program, cl_int err)
+{
+    char *log = err == CL_BUILD_PROGRAM_FAILURE && is_pocl(d->platform)
+                    ? driver_build_log(d->id, program)
+                    : NULL;
+    const bool failed = log && build_log_gives_no_reason(log);
+    free(log);
+    return failed;
+}
+
+/* Build. PoCL before 6.0 replaces a file of its kernel cache in two steps: it removes the old file,
+ * then renames a new one. If several processes compile the same program at once, such as ranks on a
+ * host, one process may fail because another has removed the file first (pocl issue 1480). The next
+ * build finds the program in the cache. */
 static cl_int part_compile(cl_program program, const struct device *d, const char *options)
 {
     void (*const note)(bool begins) = core_compiles;
     if (note)
         note(true);
-    const cl_int err = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    cl_int err = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    for (int builds = 1; builds < MAX_BUILDS && failed_without_reason(d, program, err); builds++) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        err = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    }
     if (note)
         note(false);
     return err;

@@ -56,11 +56,15 @@ static long presumed_line(const char *source, long physical, char *name, size_t 
     return line;
 }
 
-/* PoCL does not say why it cannot write a file. */
+bool build_log_gives_no_reason(const char *log)
+{
+    return strstr(log, "failed to build the program") && !strcasestr(log, "error");
+}
+
 static void add_reason(const char *log, FILE *fp)
 {
     char folder[2048];
-    if (!strstr(log, "failed to build the program") || strcasestr(log, "error"))
+    if (!build_log_gives_no_reason(log))
         return;
     pocl_folder(folder, sizeof folder);
     fprintf(

@@ -217,4 +217,8 @@ bool line_directive_name(const char *line, char *name, size_t size);
 /* A build's log with positions translated by the source's #line directives; the caller frees it. */
 char *build_log_translate(const char *log, const char *source);
 
+/* True for a log of PoCL without a compiler's error: PoCL could not read or write a file of its
+ * kernel cache. */
+bool build_log_gives_no_reason(const char *log);
+
 #endif

@@ -59,6 +59,7 @@ foreach(subject context adopt memory sync image loader kernel event recording fa
   stdcl_test_on_two(test_layer_${subject})
 endforeach()
 target_link_libraries(test_layer_failure PRIVATE ${CMAKE_DL_LIBS})
+target_link_options(test_layer_loader PRIVATE -Wl,--wrap=clBuildProgram)
 # PoCL saves a binary from its cache, which must not grow meanwhile: the two processes share it.
 set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 

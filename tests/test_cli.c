@@ -31,6 +31,7 @@
 #include "pocl.h"
 #include "sanitized.h"
 #include "deep.h"
+#include "signals.h"
 
 static const char *command; /* the path of stdcl */
 static char folder[64], old_folder[4096];
@@ -1102,21 +1103,6 @@ static bool folder_is_empty(void)
     return n <= 2;
 }
 
-/* True once the child has a handler for SIGVTALRM, the last one of cli/interrupt.c. */
-static bool cli_default_signals_end_command(pid_t child)
-{
-    char name[64], line[256];
-    unsigned long long caught = 0;
-    snprintf(name, sizeof name, "/proc/%d/status", (int)child);
-    FILE *fp = fopen(name, "r");
-    while (fp && fgets(line, sizeof line, fp))
-        if (strncmp(line, "SigCgt:", 7) == 0)
-            caught = strtoull(line + 7, NULL, 16);
-    if (fp)
-        fclose(fp);
-    return caught >> (SIGVTALRM - 1) & 1;
-}
-
 /* Start a job too long to end, and return when its signal handlers are installed and its table
  * is open. Its launches are short, so that it reacts in time even on a busy machine. A command
  * that ends instead runs into the test's time limit. */
@@ -1124,7 +1110,7 @@ static pid_t start_long(const char *arguments)
 {
     static const char *const environment[] = {"STDCL_SLICE=0.02", NULL};
     const pid_t child = start_stdcl(arguments, environment, "../out");
-    while (!cli_default_signals_end_command(child) || folder_is_empty())
+    while (!command_catches_signals(child) || folder_is_empty())
         sleep_cli_ms(10);
     return child;
 }

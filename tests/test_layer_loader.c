@@ -4,8 +4,10 @@
  */
 #include "check.h"
 #include "deep.h"
+#include "pocl.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -172,26 +174,57 @@ static void test_open_refuses_a_pipe(void **state)
     contains((clopen(cp, path, CLLD_NOW), clerror()), "is not a regular file");
 }
 
-/* If no file may grow, PoCL cannot compile and reports nothing. NVIDIA's driver ends the
- * program, as tests/drivers/no_room.c shows. */
-static void test_build_on_full_disk_fails(void **state)
+/* Builds so far; builds to come during which no file may grow. */
+static int builds, builds_on_full_disk;
+
+extern cl_int __real_clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *,
+                                    void(CL_CALLBACK *)(cl_program, void *), void *);
+cl_int __wrap_clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *,
+                             void(CL_CALLBACK *)(cl_program, void *), void *);
+
+cl_int __wrap_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *ids,
+                             const char *options, void(CL_CALLBACK *ready)(cl_program, void *),
+                             void *arg)
 {
-    (void)state;
-    struct cldev_info info[64];
-    works(clgetdevinfo(cp, info));
-    if (strstr(info[0].dev_vendor, "NVIDIA"))
-        skip();
-    char source[128];
-    snprintf(source, sizeof source, "__kernel void answer(__global int *out) { out[0] = %d; }",
-             (int)getpid());
+    builds++;
+    if (builds_on_full_disk == 0)
+        return __real_clBuildProgram(program, n, ids, options, ready, arg);
+    builds_on_full_disk--;
     struct rlimit before, none = {0};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     none.rlim_max = before.rlim_max;
     setrlimit(RLIMIT_FSIZE, &none);
-    void *program = clsopen(cp, source, CLLD_NOW);
+    const cl_int err = __real_clBuildProgram(program, n, ids, options, ready, arg);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
+    return err;
+}
+
+/* Open a program that no cache has, its first `full` builds on a full disk. PoCL cannot compile
+ * then and reports nothing. NVIDIA's driver ends the program, as tests/drivers/no_room.c shows. */
+static void *open_on_full_disk(int full)
+{
+    static int programs;
+    struct cldev_info info[64];
+    char source[128];
+    works(clgetdevinfo(cp, info));
+    if (strstr(info[0].dev_vendor, "NVIDIA"))
+        skip();
+    snprintf(source, sizeof source,
+             "__kernel void answer(__global int *out) { out[0] = %d; out[1] = %d; }", (int)getpid(),
+             programs++);
+    builds = 0;
+    builds_on_full_disk = full;
+    void *program = clsopen(cp, source, CLLD_NOW);
+    builds_on_full_disk = 0;
+    return program;
+}
+
+static void test_build_on_full_disk_fails(void **state)
+{
+    (void)state;
+    void *program = open_on_full_disk(INT_MAX);
     const char *sentence = program ? NULL : clerror();
     if (program)
         works(clclose(cp, program)); /* the driver needs no file */
@@ -199,6 +232,29 @@ static void test_build_on_full_disk_fails(void **state)
         contains(sentence, "it cannot write in '");
     else
         contains(sentence, "does not build");
+}
+
+/* A build that PoCL fails without a reason is repeated: another process may have used the same file
+ * of its cache. A compiler's error is final. */
+static void test_build_is_repeated_if_pocl_gives_no_reason(void **state)
+{
+    (void)state;
+    char version[256] = "";
+    cl_platform_id platform;
+    assert_int_equal(
+        clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+        CL_SUCCESS);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL);
+    if (pocl_version_in(version) == 0)
+        skip();
+    void *program = open_on_full_disk(2);
+    ready(program);
+    assert_int_equal(builds, 2 + (int)clgetndev(cp));
+    assert_int_equal(answer_of(program), (int)getpid());
+    works(clclose(cp, program));
+    builds = 0;
+    fails_null(ENOEXEC, clopen(cp, "kernels/broken.cl", CLLD_NOW));
+    assert_int_equal(builds, 1);
 }
 
 static void test_open_file_in_a_folder_with_spaces(void **state)
@@ -909,6 +965,7 @@ int main(void)
         cmocka_unit_test(test_open_refuses_bad_files),
         cmocka_unit_test(test_open_refuses_a_pipe),
         cmocka_unit_test(test_build_on_full_disk_fails),
+        cmocka_unit_test(test_build_is_repeated_if_pocl_gives_no_reason),
         cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
         cmocka_unit_test(test_open_file_with_byte_order_mark),
         cmocka_unit_test(test_open_string),

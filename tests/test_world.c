@@ -10,6 +10,7 @@
 
 #include "stdcl/philox.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 static uint32_t world_word(size_t i, uint32_t key)
@@ -506,19 +507,37 @@ static void print_and_fail(void *arg, const char *sentence)
     pthread_mutex_unlock(&told.lock);
 }
 
+static void wait_until_told(void)
+{
+    for (bool over = false; !over; usleep(1000)) {
+        pthread_mutex_lock(&told.lock);
+        over = told.times > 0;
+        pthread_mutex_unlock(&told.lock);
+    }
+}
+
 static const struct world_options telling = {.on_abort = print_and_fail};
+
+static void check_job_ends_with(int size, int (*run)(struct rank_run *), void *arg, bool polled,
+                                const char *sentence)
+{
+    struct rank_run runs[MOST_RANKS];
+    told.times = 0;
+    ranks_run(size, run,
+              (struct ranks_how){
+                  .leaves = true, .options = &telling, .polled = polled, .delay = 300, .arg = arg},
+              runs);
+    for (int r = 0; r < size; r++)
+        if (runs[r].status != 0)
+            fail_msg("rank %d: %s", r, runs[r].sentence);
+    if (told.times != 1 || strcmp(told.sentence, sentence) != 0)
+        fail_msg("told %d times, '%s', not '%s'", told.times, told.sentence, sentence);
+}
 
 static void check_job_ends(int size, int (*run)(struct rank_run *), bool polled,
                            const char *sentence)
 {
-    struct rank_run runs[MOST_RANKS];
-    told.times = 0;
-    ranks_run(
-        size, run,
-        (struct ranks_how){.leaves = true, .options = &telling, .polled = polled, .delay = 300},
-        runs);
-    if (told.times != 1 || strcmp(told.sentence, sentence) != 0)
-        fail_msg("told %d times, '%s', not '%s'", told.times, told.sentence, sentence);
+    check_job_ends_with(size, run, NULL, polled, sentence);
 }
 
 /* Rank 1 fails while the other ranks wait for it: their calls fail too, in time. */
@@ -533,6 +552,18 @@ static int fails_alone(struct rank_run *r)
     return heard ? 0 : WRONG("the barrier held");
 }
 
+/* Rank 1 refuses; rank 0 learns it and aborts at once, rank 2 only when the job has ended: the
+ * message names rank 1, and no other rank. */
+static int one_refuses(struct rank_run *r)
+{
+    const int status = r->rank == 1 ? clerror_set(EIO, "a device is lost") : 0,
+              refused = world_reduce_status(r->world, status);
+    if (r->rank == 2)
+        wait_until_told();
+    world_abort(r->world, 1, clerror());
+    return refused ? 0 : WRONG("the ranks agreed");
+}
+
 static int fail_alike(struct rank_run *r)
 {
     world_abort(r->world, 2, "no such option");
@@ -545,6 +576,70 @@ static int fail_differently(struct rank_run *r)
     return 0;
 }
 
+/* Rank 1 fails with the status in `arg`, and says nothing. */
+static int fails_silently(struct rank_run *r)
+{
+    if (r->rank == 1) {
+        world_abort(r->world, *(const int *)r->arg, NULL);
+        return 0;
+    }
+    const bool heard = world_barrier(r->world) != 0;
+    world_abort(r->world, 1, clerror());
+    return heard ? 0 : WRONG("the barrier held");
+}
+
+/* One of two ranks does not leave; `arg` says how the other one does. */
+struct leave {
+    int rank, status;
+    const char *sentence;
+};
+
+static int leaves_alone(struct rank_run *r)
+{
+    const struct leave *how = r->arg;
+    if (world_barrier(r->world) != 0 && r->rank == how->rank)
+        return -1;
+    r->world->timeout = 0.3;
+    if (r->rank != how->rank)
+        wait_until_told();
+    if (how->status && r->rank == how->rank)
+        world_abort(r->world, how->status, how->sentence);
+    else
+        return world_leave(r->world) == 0 ? WRONG("it left") : 0;
+    return 0;
+}
+
+static int test_unplugged(void *state, struct transport_request *request, char *why)
+{
+    (void)state, (void)request;
+    snprintf(why, TRANSPORT_WHY, "the cable is out");
+    return -1;
+}
+
+/* The transport of one of two ranks fails. */
+static int loses_transport(struct rank_run *r)
+{
+    static struct transport unplugged;
+    const struct leave *how = r->arg;
+    if (world_barrier(r->world) != 0 && r->rank == how->rank)
+        return -1;
+    if (r->rank == how->rank) {
+        pthread_mutex_lock(&r->world->lock);
+        unplugged = *r->world->transport;
+        unplugged.test = test_unplugged;
+        r->world->transport = &unplugged;
+        pthread_mutex_unlock(&r->world->lock);
+        if (world_barrier(r->world) == 0)
+            return WRONG("the barrier held");
+    } else
+        wait_until_told();
+    if (how->status && r->rank == how->rank)
+        world_abort(r->world, how->status, clerror());
+    else
+        return world_leave(r->world) == 0 ? WRONG("it left") : 0;
+    return 0;
+}
+
 /* Rank 3 is silent until all is over: rank 2 waits for it, and rank 0 for rank 2. They time out
  * only after all have joined. */
 static int one_is_silent(struct rank_run *r)
@@ -552,11 +647,8 @@ static int one_is_silent(struct rank_run *r)
     if (world_barrier(r->world) != 0)
         return -1;
     r->world->timeout = 0.3;
-    for (bool over = r->rank != 3; !over; sched_yield()) {
-        pthread_mutex_lock(&told.lock);
-        over = told.times > 0;
-        pthread_mutex_unlock(&told.lock);
-    }
+    if (r->rank == 3)
+        wait_until_told();
     const int status = r->rank == 3 ? -1 : world_barrier(r->world);
     world_abort(r->world, 1, clerror());
     return status != 0 ? 0 : WRONG("the barrier held");
@@ -661,6 +753,7 @@ static void world_failed_job_reports_error(void **state)
     (void)state;
     for (int polled = 0; polled < 2; polled++) {
         check_job_ends(3, fails_alone, polled, "rank 1 on host: a device is lost");
+        check_job_ends(3, one_refuses, polled, "rank 1 on host: a device is lost");
         check_job_ends(3, fail_alike, polled, "no such option");
         check_job_ends(3, fail_differently, polled, "rank 0 on host: one");
     }
@@ -672,6 +765,56 @@ static void world_silent_rank_times_out(void **state)
     check_job_ends(
         4, one_is_silent, false,
         "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_TIMEOUT is how long it may wait");
+}
+
+/* Every aborted job gives its reason once, with rank and host. */
+static void world_abort_is_never_silent(void **state)
+{
+    (void)state;
+    static int status = 3, terminated = 128 + SIGTERM;
+    static struct leave first = {.rank = 0}, second = {.rank = 1},
+                        fails = {.rank = 1, .status = 4, .sentence = "a device is lost"},
+                        fails_too = {.rank = 0, .status = 4};
+    for (int polled = 0; polled < 2; polled++) {
+        check_job_ends_with(3, fails_silently, polled ? &terminated : &status, polled,
+                            polled ? "rank 1 on host: ended by signal 15"
+                                   : "rank 1 on host: ended with status 3, without a message");
+        check_job_ends_with(
+            2, leaves_alone, &first, polled,
+            "rank 0 on host has waited 0.3 s for rank 1 on host to leave; $STDCL_TIMEOUT is how long it may wait");
+        check_job_ends_with(
+            2, leaves_alone, &second, true,
+            "rank 1 on host has waited 0.3 s for rank 0 on host to leave; $STDCL_TIMEOUT is how long it may wait");
+    }
+    /* Rank 0 has 8 s to end the job of a rank that failed. */
+    check_job_ends_with(2, leaves_alone, &fails, true, "rank 1 on host: a device is lost");
+    static struct leave *const each[] = {&first, &fails, &second, &fails_too};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "rank %d on host cannot talk to rank %d on host any more: the cable is out",
+                 each[i]->rank, 1 - each[i]->rank);
+        check_job_ends_with(2, loses_transport, each[i], i % 2, sentence);
+    }
+}
+
+/* The other rank never joins. */
+static void world_unmade_gives_reason(void **state)
+{
+    static const char sentence[] =
+        "rank 1 on host has waited 0.3 s for rank 0 on an unknown host; $STDCL_TIMEOUT is how long it may wait";
+    struct threads *threads = threads_create(2, 0, 1);
+    (void)state;
+    ready(threads);
+    told.times = 0;
+    setenv("STDCL_TIMEOUT", "0.3", 1);
+    assert_null(world_of_threads(threads, 1, "host", true, &telling));
+    unsetenv("STDCL_TIMEOUT");
+    assert_int_equal(clerrno, ETIMEDOUT);
+    assert_string_equal(clerror(), sentence);
+    assert_int_equal(told.times, 1);
+    assert_string_equal(told.sentence, sentence);
+    threads_free(threads);
 }
 
 /* ---- Alone. ---------------------------------------------------------------------------------- */
@@ -966,6 +1109,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(world_notify_before_leaving_arrives),
         cmocka_unit_test(world_delayed_rank_retries),
         cmocka_unit_test(world_silent_rank_times_out),
+        cmocka_unit_test(world_abort_is_never_silent),
+        cmocka_unit_test(world_unmade_gives_reason),
         cmocka_unit_test(world_late_message_is_discarded),
         cmocka_unit_test(world_early_message_stays_with_caller),
         cmocka_unit_test(world_of_one_rank_works),

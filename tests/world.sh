@@ -70,10 +70,13 @@ sampled && job 0 "4 ranks, sum 10" 4 "$child" work
 job 0 "3 ranks, sum 6" 3 "$from_mpi" work
 job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
 sampled && job 4 "world_child: there is no such file" 3 "$child" alike
+sampled && job 4 "stdcl: rank 1 on $(uname -n): device 3 is lost" 3 "$from_mpi" fails # without on_abort
 sampled && job bad "" 2 "$child" killed
 sampled && job bad "" 2 "$child" exits
 export STDCL_TIMEOUT=5 # long enough for all ranks to start, also on a busy machine
 sampled && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
+sampled && job bad "rank 0 on $(uname -n) has waited 5 s for rank 1 on $(uname -n) to leave; " 3 "$child" stays
+sampled && job bad "rank 1 on $(uname -n) has waited 5 s for rank 0 on $(uname -n) to leave; " 2 "$child" "others stay"
 export STDCL_TIMEOUT=5s
 sampled && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
 unset STDCL_TIMEOUT

@@ -83,6 +83,8 @@ int main(int argc, char **argv)
         _exit(3);
     if (strcmp(way, "work") != 0)
         child_check(w, world_barrier(w));
+    if (strcmp(way, second ? "stays" : "others stay") == 0)
+        pause();
     if (world_leave(w) != 0)
         return fprintf(stderr, "world_child: %s\n", clerror()), 1;
 #ifdef WITH_MPI /* MPI is still there */

@@ -15,7 +15,10 @@ int world_size(const stdcl_world *w)
 
 const char *world_host(const stdcl_world *w, int rank)
 {
-    return w && rank >= 0 && rank < w->size && w->host[rank][0] ? w->host[rank] : "this host";
+    if (!w)
+        return "this host";
+    const bool known = w->host && rank >= 0 && rank < w->size && w->host[rank][0];
+    return known ? w->host[rank] : "an unknown host"; /* the rank has not joined */
 }
 
 int world_hosts(const stdcl_world *w)

@@ -128,10 +128,18 @@ static void reduce_exit_reports(void *a, const void *b, void *arg)
     one->unanimous = alike;
 }
 
+/* True for the messages of timeouts and of world_reduce_status. */
+static bool names_its_rank(const char *sentence)
+{
+    int n = 0;
+    sscanf(sentence, "rank %*d on %n", &n);
+    return n > 0;
+}
+
 void exit_report_print(const stdcl_world *w, const struct exit_report *note, char *text,
                        size_t size)
 {
-    if (note->unanimous || note->silent_peer >= 0) /* a timeout's message names its rank itself */
+    if (note->unanimous || names_its_rank(note->sentence))
         snprintf(text, size, "%s", note->sentence);
     else
         snprintf(text, size, "rank %d on %s: %s", (int)note->rank, world_host(w, note->rank),

@@ -47,39 +47,75 @@ static const struct exit_report *choose_report(stdcl_world *w, const bool *here)
     return NULL;
 }
 
-/* Report why the job ends. Return true if all ranks have reported the same status. */
-static bool report_outcome(stdcl_world *w, bool own, int *status)
+struct outcome {
+    bool all;     /* all ranks have reported, with one status */
+    bool printed; /* the reason of a failure */
+    int status;
+};
+
+/* Pass a reason to the caller. If another rank ends the job, it has already given its reason. */
+static void print_reason(const stdcl_world *w, const char *sentence)
 {
-    bool *here = calloc((size_t)w->size, sizeof *here), all = own, alike = true;
-    if (!here)
-        return false;
+    if (w->options.on_abort && strcmp(w->broken, TRANSPORT_ENDED) != 0)
+        w->options.on_abort(w->options.arg, sentence);
+}
+
+static void print_report(const stdcl_world *w, struct exit_report report)
+{
+    char text[SENTENCE_BYTES + HOST_BYTES + 32];
+    if (!*report.sentence)
+        snprintf(report.sentence, sizeof report.sentence,
+                 report.status > 128 ? "ended by signal %d"
+                                     : "ended with status %d, without a message",
+                 report.status > 128 ? (int)report.status - 128 : (int)report.status);
+    exit_report_print(w, &report, text, sizeof text);
+    print_reason(w, text);
+}
+
+/* Report why the job ends, if a rank has failed. */
+static struct outcome report_outcome(stdcl_world *w, bool own)
+{
+    bool *here = calloc((size_t)w->size, sizeof *here), alike = true;
+    struct outcome o = {.all = own};
+    if (!here) {
+        clerror_set(ENOMEM, "rank 0 on %s has no memory to report why the job ends",
+                    world_host(w, 0));
+        return (struct outcome){0};
+    }
     for (int r = 0; r < w->size; r++) {
         here[r] = r == 0 ? own : request_done(w, w->report_requests[r]);
-        all = all && here[r] && w->reports[r].status == w->reports[0].status;
+        o.all = o.all && here[r] && w->reports[r].status == w->reports[0].status;
         alike = alike && here[r] && strcmp(w->reports[r].sentence, w->reports[0].sentence) == 0;
     }
     const struct exit_report *chosen = choose_report(w, here);
-    *status = chosen ? chosen->status : 0;
-    if (chosen && w->options.on_abort && *chosen->sentence) {
-        struct exit_report told = *chosen;
-        char text[SENTENCE_BYTES + HOST_BYTES + 32];
-        told.unanimous |= all && alike;
-        exit_report_print(w, &told, text, sizeof text);
-        w->options.on_abort(w->options.arg, text);
-    }
-    if (*status &&
-        all) /* launchers end the job, and discard output they have not read, as soon as one rank
-                exits with a status other than 0; transport_abort drains by itself */
-        drain_stdio();
     free(here);
-    return all;
+    if (!chosen)
+        return o;
+    struct exit_report report = *chosen;
+    report.unanimous |= o.all && alike;
+    o.status = report.status;
+    o.printed = *report.sentence || !o.all; /* one status of all may be a signal's: no message */
+    if (o.printed)
+        print_report(w, report);
+    if (o.all) /* launchers end the job, and discard output they have not read, as soon as one rank
+                  exits with a status other than 0; transport_abort drains by itself */
+        drain_stdio();
+    return o;
+}
+
+/* Abort the job: the only caller of transport_abort. Print clerror() unless a reason is printed. */
+static void job_abort(stdcl_world *w, bool printed, int status)
+{
+    const char *why = printed ? NULL : clerror();
+    if (why)
+        print_reason(w, why);
+    transport_abort(w, status ? status : 1);
 }
 
 /* Abort the job after a failure, unless rank 0 is in world_leave or world_abort itself. */
 void finalize_poll(stdcl_world *w)
 {
     bool failure = false;
-    int status = 0;
     for (int r = 1; w->report_requests && r < w->size && !failure;
          r++) { /* reads `done` only: this runs after requests were progressed */
         pthread_mutex_lock(&w->lock);
@@ -101,8 +137,8 @@ void finalize_poll(stdcl_world *w)
     pthread_mutex_lock(&w->lock);
     w->ending = true; /* no other thread reports the outcome from now on */
     pthread_mutex_unlock(&w->lock);
-    report_outcome(w, false, &status);
-    transport_abort(w, status);
+    const struct outcome o = report_outcome(w, false);
+    job_abort(w, o.printed, o.status);
 }
 
 int finalize_start(stdcl_world *w)
@@ -139,11 +175,22 @@ static bool release_ranks(stdcl_world *w)
     return true;
 }
 
+/* Set clerror() to the reason why rank 0 lacks a report. */
+static void fail_without_report(stdcl_world *w)
+{
+    int silent = 1;
+    while (silent < w->size && request_done(w, w->report_requests[silent]))
+        silent++;
+    if (*w->broken)
+        fail_broken_transport(w);
+    else if (silent < w->size)
+        fail_timed_out(w, silent, w->timeout, " to leave");
+}
+
 static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
 {
     const double since = seconds_now();
     double failed = own->status ? since : 0;
-    int status = 0;
     pthread_mutex_lock(&w->lock);
     w->ending = true;
     w->reports[0] = *own;
@@ -157,46 +204,79 @@ static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
-    if (report_outcome(w, true, &status) && release_ranks(w))
+    const struct outcome o = report_outcome(w, true);
+    if (o.all && release_ranks(w))
         return true;
-    transport_abort(w, status ? status : 1);
+    if (!o.all && !o.printed)
+        fail_without_report(w);
+    job_abort(w, o.printed, o.status);
+    return false;
+}
+
+/* The transport failed, so no report arrives. MPI cannot be finalized then: abort. Another rank may
+ * know more: let it end the job first. */
+static bool finalize_broken(stdcl_world *w, const struct exit_report *own)
+{
+    struct outcome o = {.status = own->status};
+    fail_broken_transport(w);
+    if (w->rank == 0) {
+        pthread_mutex_lock(&w->lock);
+        o.printed = w->ending; /* by the thread that sets it */
+        w->ending = true;
+        w->reports[0] = *own;
+        pthread_mutex_unlock(&w->lock);
+        if (!o.printed)
+            o = report_outcome(w, true);
+    } else {
+        if (strcmp(w->broken, TRANSPORT_ENDED) != 0)
+            nanosleep(&(struct timespec){.tv_sec = (time_t)GRACE_SECONDS}, NULL);
+        if ((o.printed = own->status != 0))
+            print_report(w, *own);
+    }
+    job_abort(w, o.printed, o.status);
+    return false;
+}
+
+/* Rank 0 is silent, or this rank is out of memory: abort in place of rank 0. */
+static bool finalize_alone(stdcl_world *w, const struct exit_report *own)
+{
+    if (*w->broken)
+        return finalize_broken(w, own);
+    if (own->status)
+        print_report(w, *own);
+    job_abort(w, own->status != 0, own->status);
     return false;
 }
 
 static bool finalize_other_rank(stdcl_world *w, struct exit_report *own)
 {
     char go = 0;
+    const double most = own->status ? GO_SECONDS : w->timeout;
     struct world_request *sent = request_post(w, true, 0, TAG_REPORT, own, sizeof *own, false);
     struct world_request *request =
         sent ? request_post(w, false, 0, TAG_LEAVE, &go, 1, false) : NULL;
-    const int came =
-        request ? request_wait_until(w, request, own->status ? GO_SECONDS : w->timeout) : -1;
+    const int came = request ? request_wait_until(w, request, most) : -1;
     if (came == 0)
         request_wait_until(w, sent, w->timeout); /* the report has arrived */
     request_drop(w, request);
     request_drop(w, sent);
-    if (came == 0)
-        return true;
     if (came > 0)
-        transport_abort(w, own->status ? own->status : 1);
-    return false;
+        fail_timed_out(w, 0, most, " to leave");
+    else if (came < 0)
+        clerror_set(ENOMEM, "rank %d on %s has no memory for the messages with which it leaves",
+                    w->rank, world_host(w, w->rank));
+    return came == 0 || finalize_alone(w, own);
 }
 
-/* The transport failed, so no report arrives. MPI cannot be finalized then: abort. */
-static bool finalize_broken(stdcl_world *w, const struct exit_report *own)
+void finalize_unmade(stdcl_world *w)
 {
-    int status = own->status;
-    if (w->rank == 0) {
-        pthread_mutex_lock(&w->lock);
-        const bool judged = w->ending;
-        w->ending = true;
-        w->reports[0] = *own;
-        pthread_mutex_unlock(&w->lock);
-        if (!judged)
-            report_outcome(w, true, &status);
-    }
-    transport_abort(w, status ? status : 1);
-    return false;
+    struct exit_report own = {.status = 1, .rank = w->rank};
+    const int code = clerrno;
+    const char *why = clerror();
+    snprintf(own.sentence, sizeof own.sentence, "%s", why ? why : "");
+    print_report(w, own);
+    job_abort(w, true, own.status);
+    clerror_set(code, "%s", own.sentence);
 }
 
 bool finalize_finish(stdcl_world *w, int status, const char *sentence)

@@ -106,7 +106,11 @@ bool request_done(stdcl_world *w, const struct world_request *request);
 /* Post a request and wait for it; -1 as world_wait. */
 int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
 int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
-/* Terminate all ranks at once. */
+/* Return -1 after clerror_set: the transport failed; or a rank was silent for `seconds`. `what`: ""
+ * or the missing action, " to leave". */
+int fail_broken_transport(const stdcl_world *w);
+int fail_timed_out(const stdcl_world *w, int rank, double seconds, const char *what);
+/* Terminate all ranks at once. Call it after the reason was passed to options.on_abort. */
 void transport_abort(stdcl_world *w, int status);
 /* Start and stop the progress thread. */
 int progress_thread_start(stdcl_world *w);
@@ -114,7 +118,8 @@ void progress_thread_stop(stdcl_world *w);
 
 /* ---- collect.c ------------------------------------------------------------------------------- */
 
-/* Write a report's message, with rank and host unless all ranks failed with the same message. */
+/* Write a report's message, with rank and host unless it names a rank itself or all ranks failed
+ * with the same message. */
 void exit_report_print(const stdcl_world *w, const struct exit_report *note, char *text,
                        size_t size);
 
@@ -124,6 +129,8 @@ int finalize_start(stdcl_world *w);
 /* Report this rank's exit status and wait for all ranks. Return true if all have the same status,
  * so that the transport may be left; false if the job was aborted. */
 bool finalize_finish(stdcl_world *w, int status, const char *sentence);
+/* Abort the job: this rank has joined, but has no complete world. Keeps clerror(). */
+void finalize_unmade(stdcl_world *w);
 /* Abort the job if a rank has failed. Call without the lock. */
 void finalize_poll(stdcl_world *w);
 void finalize_free(stdcl_world *w);

@@ -200,7 +200,7 @@ void progress_thread_stop(stdcl_world *w)
 
 /* ---- Posting requests. ----------------------------------------------------------------------- */
 
-static int fail_broken_transport(const stdcl_world *w)
+int fail_broken_transport(const stdcl_world *w)
 {
     return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank,
                        world_host(w, w->rank), w->silent_peer, world_host(w, w->silent_peer),
@@ -429,6 +429,14 @@ void request_free_detached(struct world_request *held)
     }
 }
 
+int fail_timed_out(const stdcl_world *w, int rank, double seconds, const char *what)
+{
+    return clerror_set(
+        ETIMEDOUT,
+        "rank %d on %s has waited %g s for rank %d on %s%s; $STDCL_TIMEOUT is how long it may wait",
+        w->rank, world_host(w, w->rank), seconds, rank, world_host(w, rank), what);
+}
+
 /* Wait until the request completes or the timeout passes, and release it; an incomplete receive is
  * cancelled, so nothing writes to the buffer later. */
 static int request_wait(stdcl_world *w, struct world_request *request)
@@ -440,10 +448,7 @@ static int request_wait(stdcl_world *w, struct world_request *request)
     if (status == 0)
         return 0;
     w->silent_peer = rank;
-    return clerror_set(
-        ETIMEDOUT,
-        "rank %d on %s has waited %g s for rank %d on %s; $STDCL_TIMEOUT is how long it may wait",
-        w->rank, world_host(w, w->rank), w->timeout, rank, world_host(w, rank));
+    return fail_timed_out(w, rank, w->timeout, "");
 }
 
 /* After a failure, the remaining requests are cancelled without waiting. */

@@ -156,7 +156,7 @@ static int message_post(struct endpoint *p, const struct message *model, int fro
         return 0;
     }
     snprintf(why, TRANSPORT_WHY, "%s",
-             t->dead    ? "the job was ended"
+             t->dead    ? TRANSPORT_ENDED
              : overlaps ? "receive buffers overlap"
                         : "out of memory");
     pthread_mutex_unlock(&t->lock);
@@ -349,7 +349,7 @@ static int threads_test(void *state, struct transport_request *r, char *why)
     pthread_mutex_lock(&t->lock);
     int status = -1;
     if (t->dead)
-        snprintf(why, TRANSPORT_WHY, "the job was ended");
+        snprintf(why, TRANSPORT_WHY, TRANSPORT_ENDED);
     else
         status = m->is_send ? message_test_send(t, m) : message_test_receive(t, m, why);
     if (status > 0)

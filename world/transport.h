@@ -20,6 +20,9 @@ struct transport_request {
  * of a sentence. One thread at a time calls them. */
 enum { TRANSPORT_WHY = 256, TRANSPORT_PIECE = 1 << 30 };
 
+/* Written to `why` if another rank has called `end`, and this one still runs. */
+#define TRANSPORT_ENDED "the job was ended"
+
 struct transport {
     unsigned abi;      /* TRANSPORT_ABI */
     const char *names; /* "Open MPI" */

@@ -119,6 +119,8 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
         world_gather_hosts(w, host) == 0 && finalize_start(w) == 0 && notify_start(w) == 0 ? 0 : -1;
     w->poll = world_poll;
     if (status != 0 || progress_thread_start(w) != 0) {
+        if (size > 1) /* `leave` alone would wait for the other ranks */
+            finalize_unmade(w);
         world_destroy(w, false);
         return NULL;
     }

@@ -38,9 +38,9 @@ typedef struct stdcl_world stdcl_world;
 /* ---- Joined and left. ------------------------------------------------------------------------ */
 
 struct world_options {
-    /* Called on rank 0, in any thread, when the job aborts because a rank failed (world_abort).
-     * `message` says why and names rank and host, unless all ranks failed with one message. All
-     * ranks then exit. May be NULL. */
+    /* Called in any thread before the job is aborted, on the rank that aborts it: rank 0, or a rank
+     * that cannot reach rank 0. `message` says why and names rank and host, unless all ranks failed
+     * with one message. All ranks then exit. NULL: print "stdcl: message" on standard error. */
     void (*on_abort)(void *arg, const char *message);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
