@@ -97,7 +97,9 @@ static MPI_Request mpi_load_request(const struct transport_request *r)
     return request;
 }
 
-enum { IS_SEND = 1, CANCEL_SECONDS = 1 };
+/* handle[1]: bytes of a receive, or IS_SEND. */
+static const uint64_t IS_SEND = UINT64_MAX;
+enum { CANCEL_SECONDS = 1 };
 
 static int mpi_send(void *state, int rank, int tag, const void *bytes, size_t size,
                     struct transport_request *r, char *why)
@@ -117,17 +119,28 @@ static int mpi_receive(void *state, int rank, int tag, void *bytes, size_t size,
     MPI_Request request = MPI_REQUEST_NULL;
     const int error = MPI_Irecv(bytes, (int)size, MPI_BYTE, rank, tag, s->comm, &request);
     mpi_store_request(r, request);
+    r->handle[1] = size;
     return mpi_error(error, why);
 }
 
 static int mpi_test(void *state, struct transport_request *r, char *why)
 {
-    int done = 0;
+    int done = 0, count = 0;
+    MPI_Status status;
     MPI_Request request = mpi_load_request(r);
     (void)state;
-    const int error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    const int error = MPI_Test(&request, &done, &status);
     mpi_store_request(r, request);
-    return mpi_error(error, why) != 0 ? -1 : done;
+    if (mpi_error(error, why) != 0)
+        return -1;
+    if (!done || r->handle[1] == IS_SEND)
+        return done;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if (count == (int)r->handle[1])
+        return 1;
+    snprintf(why, TRANSPORT_WHY, "a message of %d bytes has come in place of one of %d", count,
+             (int)r->handle[1]);
+    return -1;
 }
 
 /* MPI cannot cancel a send: MPI 4.0 advises against it, and Open MPI waits for the receiver. A
