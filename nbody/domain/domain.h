@@ -7,8 +7,6 @@
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
  *   row_order.c  all rows sorted along the Hilbert curve
  *   tree_domain.h  domains of the tree, and their locally essential trees
- *
- * With a single rank nb->domain.ranks is NULL, and the functions of ranks.c do nothing.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_DOMAIN_H
@@ -26,7 +24,10 @@ struct nbody_device;
 
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
-    struct ranks *ranks;     /* NULL with one rank */
+    size_t *first_row;       /* of each rank, and n */
+    struct holder *holder;   /* devices of all ranks that have bodies, by first row */
+    size_t holders;          /* number of them */
+    struct ranks *ranks;     /* exchange of positions; NULL with one rank */
     size_t *slice;           /* first body of each rank's slice, and n; NULL: all ranks pass all */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
@@ -54,21 +55,22 @@ void nbody_ranks_free(struct nbody *nb);
  * afterwards, unless the transport has failed or the sender has stopped. */
 void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n);
 
-/* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their
- * rows; the caller frees the array. NULL: out of memory. */
+/* A device, on any rank, that has bodies. */
 struct holder {
     int rank;
     size_t first, count; /* rows of the device */
     size_t rows;         /* capacity, for a distributed tree */
 };
+
+/* Copy nb->domain.holder; the caller frees the array. NULL: out of memory. */
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
 
-/* Set the first row of each device of all ranks. Copies nothing. */
-int nbody_ranks_redivide(struct nbody *nb, const size_t *first);
+/* Set the first row of each device that has bodies, on all ranks. Copies nothing. first_rows: fill
+ * first_row[], as in struct domain, as if these were set. */
+void nbody_ranks_redivide(struct nbody *nb, const size_t *first);
+void nbody_ranks_first_rows(const struct nbody *nb, const size_t *first, size_t *first_row);
 
-/* First row of a rank, at most n; with rank = the number of ranks: n. own_first, own_rows: first
- * row of this rank, and their number. */
-size_t nbody_ranks_first_row(const struct nbody *nb, int rank);
+/* First row of this rank, and number of its rows. */
 size_t nbody_ranks_own_first(const struct nbody *nb);
 size_t nbody_ranks_own_rows(const struct nbody *nb);
 
@@ -118,7 +120,7 @@ void nbody_route_free(struct route *r);
 
 /* Collective. Make a route from this rank's `count` numbers, base, base + 1, ... or number[], to
  * the ranks of a partition: rank k has the numbers first[k] .. first[k + 1] - 1, at number -
- * first[k]; NULL: its rows. All ranks together have each number once. number[] is borrowed. */
+ * first[k]. All ranks together have each number once. number[] is borrowed. */
 int nbody_route_ranges(const struct nbody *nb, struct route *r, size_t base, size_t count,
                        const size_t *first);
 int nbody_route_numbers(const struct nbody *nb, struct route *r, size_t count,

@@ -7,20 +7,10 @@
 
 #include "nbody/engine.h"
 
-/* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
- * *same_model over all ranks, false if the ranks' first devices differ; in: all devices of this
- * rank are of one model; info: this rank's first device. */
-int nbody_ranks_multiple(const struct nbody *nb, size_t *number);
-int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, bool *same_model);
-
-/* Collective. Divide the bodies among the devices of all ranks in proportion to their weights;
- * weight[]: one per device of this rank. Fills first, rows and count of every device, and
- * nb->padded. */
-int nbody_ranks_divide(struct nbody *nb, const double *weight);
-
-/* Exchange of positions between host images. receive: post the receives, once nothing reads the
- * other ranks' rows any more. send: send this rank's rows. finish: block until all other rows have
- * arrived. */
+/* Exchange of positions between host images. open: allocate it, with several ranks. receive: post
+ * the receives, once nothing reads the other ranks' rows any more. send: send this rank's rows.
+ * finish: block until all other rows have arrived. */
+int nbody_ranks_open(struct nbody *nb);
 int nbody_ranks_receive(struct nbody *nb);
 int nbody_ranks_send(struct nbody *nb);
 int nbody_ranks_finish(struct nbody *nb);

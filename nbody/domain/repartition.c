@@ -10,18 +10,18 @@
 /* Compute each device's present and preferred first row, both multiples of domain.grain: the first
  * of its domain, as far as the devices have room. Return false if a device would get no rows, or if
  * too few rows would move. */
-static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
-                              size_t *had, size_t *get)
+static bool repartition_helps(const struct nbody *nb, size_t *had, size_t *get)
 {
     const struct domains *s = nb->domain.tree;
+    const struct holder *const all = nb->domain.holder;
     size_t off = 0, end = nb->padded;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < s->n; k++) {
         const size_t most = k ? get[k - 1] + all[k - 1].rows : 0;
         had[k] = all[k].first;
         get[k] = (s->begin[k] + nb->domain.grain / 2) / nb->domain.grain * nb->domain.grain;
         get[k] = get[k] < most ? get[k] : most;
     }
-    for (size_t k = n; k-- > 0; end = get[k]) {
+    for (size_t k = s->n; k-- > 0; end = get[k]) {
         get[k] = end > get[k] + all[k].rows ? end - all[k].rows : get[k];
         off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
         if ((end < nb->n ? end : nb->n) <= get[k])
@@ -213,19 +213,14 @@ static int put_movings(struct nbody *nb, const struct moving *list, int count)
  * the rows. */
 static int move_bodies(struct nbody *nb, const size_t *get)
 {
-    const struct domains *s = nb->domain.tree;
-    const int ranks = world_size(nb->world);
     struct route r = {.begin = NULL};
-    size_t *const first = malloc(((size_t)ranks + 1) * sizeof *first); /* new rows of each rank */
+    size_t *const first = malloc(((size_t)world_size(nb->world) + 1) * sizeof *first);
     int status = world_reduce_status(nb->world, first ? 0 : no_memory_to_move(nb));
-    for (cl_uint rank = 0, k = 0; status == 0 && rank <= (cl_uint)ranks; rank++) {
-        while (k < s->n && s->owner[k].rank < (int)rank)
-            k++;
-        first[rank] = k < s->n ? get[k] : nb->n;
-    }
-    if (status == 0)
+    if (status == 0) {
+        nbody_ranks_first_rows(nb, get, first);
         status =
             nbody_route_ranges(nb, &r, nbody_ranks_own_first(nb), nbody_ranks_own_rows(nb), first);
+    }
     if (status == 0)
         status = nbody_particles_permute_bodies(nb, &r);
     nbody_route_free(&r);
@@ -247,7 +242,7 @@ static int put_rows(struct nbody *nb, const size_t *get, const struct moving *li
     }
     EACH_TREE(nb, p)
     status |= nbody_device_wait(nb, p); /* a CPU's rows are the host's */
-    status |= nbody_ranks_redivide(nb, get);
+    nbody_ranks_redivide(nb, get);
     return status == 0 ? put_movings(nb, list, count) : -1;
 }
 
@@ -278,7 +273,6 @@ static int repartition_move(struct nbody *nb, const size_t *had, const size_t *g
 
 int nbody_domain_repartition(struct nbody *nb)
 {
-    size_t n;
     const double began = seconds_now();
     if (!nb->domain.tree || !nb->force.a_old_valid)
         return 0;
@@ -288,14 +282,13 @@ int nbody_domain_repartition(struct nbody *nb)
     if (!due)
         return 0;
     nb->domain.tree->repartitioned = nbody_domain_balanced(nb);
-    struct holder *all = nbody_ranks_holders(nb, &n);
+    const size_t n = nb->domain.tree->n;
     size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
-    const bool better = all && had && repartition_helps(nb, all, n, had, get);
-    int status = all && had ? 0 : no_memory_to_move(nb);
+    const bool better = had && repartition_helps(nb, had, get);
+    int status = had ? 0 : no_memory_to_move(nb);
     if (world_reduce_status(nb->world, status) != 0 ||
         (better && repartition_move(nb, had, get) != 0))
         status = -1;
-    free(all);
     free(had);
     if (better) {
         nbody_particles_moved(nb);

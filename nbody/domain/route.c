@@ -167,18 +167,13 @@ int nbody_route_exchange_counts(const struct nbody *nb, struct route *r)
     return 0;
 }
 
-static size_t route_first(const struct nbody *nb, const size_t *first, int rank)
-{
-    return first ? first[rank] : nbody_ranks_first_row(nb, rank);
-}
-
 /* Return the rank of a partition that has a number. */
-static int route_destination(const struct nbody *nb, const size_t *first, size_t number)
+static int route_destination(int ranks, const size_t *first, size_t number)
 {
-    int low = 0, high = world_size(nb->world);
+    int low = 0, high = ranks;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        *(route_first(nb, first, middle) <= number ? &low : &high) = middle;
+        *(first[middle] <= number ? &low : &high) = middle;
     }
     return low;
 }
@@ -190,11 +185,11 @@ static void route_sort(const struct nbody *nb, struct route *r, size_t count, co
     const int ranks = world_size(nb->world);
     memset(r->begin, 0, ((size_t)ranks + 1) * sizeof *r->begin);
     for (size_t k = 0; k < count; k++)
-        r->begin[route_destination(nb, first, number[k]) + 1]++;
+        r->begin[route_destination(ranks, first, number[k]) + 1]++;
     for (int k = 0; k < ranks; k++)
         r->begin[k + 1] += r->begin[k];
     for (size_t k = count; k-- > 0;)
-        r->memory[0][--r->begin[route_destination(nb, first, number[k]) + 1]] = (cl_uint)k;
+        r->memory[0][--r->begin[route_destination(ranks, first, number[k]) + 1]] = (cl_uint)k;
     memmove(r->begin, r->begin + 1, (size_t)ranks * sizeof *r->begin);
     r->begin[ranks] = count;
 }
@@ -206,7 +201,7 @@ int nbody_route_ranges(const struct nbody *nb, struct route *r, size_t base, siz
     if (world_reduce_status(nb->world, nbody_route_open(nb, r, count)) != 0)
         return -1;
     for (int k = 0; k < ranks; k++) {
-        const size_t from = route_first(nb, first, k);
+        const size_t from = first[k];
         r->begin[k] = from <= base ? 0 : from - base < count ? from - base : count;
     }
     r->begin[ranks] = count;
@@ -234,7 +229,7 @@ int nbody_route_numbers(const struct nbody *nb, struct route *r, size_t count,
         nbody_route_move(nb, r, sizeof *place, number, place) != 0)
         return -1;
     for (size_t k = 0; k < r->came[ranks]; k++)
-        place[k] -= (cl_uint)route_first(nb, first, world_rank(nb->world));
+        place[k] -= (cl_uint)first[world_rank(nb->world)];
     r->place = place;
     return 0;
 }

@@ -186,7 +186,7 @@ static int row_order_find_digit(const struct nbody *nb, const struct sorted_rows
         return -1;
     for (int k = 0; k < ranks; k++) {
         uint64_t digit = 0;
-        while (digit < DIGITS && below[k][digit] <= nbody_ranks_first_row(nb, k))
+        while (digit < DIGITS && below[k][digit] <= nb->domain.first_row[k])
             digit++;
         key[k][w] |= digit << shift;
     }
