@@ -8,7 +8,6 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
-#include "nbody/domain/ranks.h"
 #include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
@@ -762,6 +761,7 @@ static int divide_by_memory(struct rank_run *r)
         if (fabs((double)part[d].count - right) > (double)other.domain.grain)
             status = WRONG("device %zu has %zu bodies, not %g", d, part[d].count, right);
     }
+    nbody_allgather_free(&other);
     nbody_ranks_free(&other);
     nbody_free(nb);
     clcontext_destroy(cp);
@@ -1176,7 +1176,7 @@ static int nbody_exchange_fails(struct rank_run *r)
         if (nb->domain.tree && (gather_and_fail(nb) == 0 || clerrno != EIO))
             status = WRONG("a failed launch is not reported: %s", clerror());
         if (!nb->domain.tree)
-            status = nbody_ranks_receive(nb);
+            status = nbody_allgather_begin(nb);
         const size_t now = receives_in_flight(r->world, &tag);
         most = now > most ? now : most;
     }

@@ -2,7 +2,7 @@
  * shares or by speed, within the devices' memory.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "core/round.h"
 
@@ -238,7 +238,7 @@ int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
         nb->padded = round_up(nb->n, all.grain);
         nbody_forces_chunk(nb, all.tile);
         status = divide_rows(nb, each, all.devices);
-        status = world_reduce_status(nb->world, status == 0 ? nbody_ranks_open(nb) : -1);
+        status = world_reduce_status(nb->world, status == 0 ? nbody_allgather_open(nb) : -1);
     }
     free(own);
     free(each);

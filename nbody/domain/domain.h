@@ -2,8 +2,8 @@
  *
  *   slices.c     the bodies that each rank passes and receives
  *   route.c      numbers of bodies to the ranks that need them
- *   ranks.c      the partition of rows among devices and ranks; messages between ranks
- *   allgather.c  positions of all bodies to all devices
+ *   ranks.c      the partition of rows among devices and ranks; results of all ranks
+ *   allgather.c  positions of all bodies to all devices of all ranks
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
  *   row_order.c  all rows sorted along the Hilbert curve
  *   tree_domain.h  domains of the tree, and their locally essential trees
@@ -49,6 +49,7 @@ struct device_domain {
     cl_event ev_walks;  /* end of the walks */
 };
 
+/* Free the partition of the rows and the slices. */
 void nbody_ranks_free(struct nbody *nb);
 
 /* Cancel the *n receives of a failed exchange, and set *n to 0: nothing is written to their buffers
@@ -96,7 +97,6 @@ int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
 int nbody_slices_check(stdcl_world *world, const char *call, size_t n, size_t first, size_t count,
                        size_t **firsts);
 int nbody_slices_open(struct nbody *nb, const struct nbody_options *o);
-void nbody_slices_free(struct nbody *nb);
 
 /* Collective. Call work(value, arg) on one rank after the other, each with the value that the
  * previous rank left; then all ranks have the last rank's value. For sums in a fixed order. */
@@ -136,8 +136,11 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 
-/* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
- * their upload to the other devices. Nothing to do with one device. */
+/* begin: post receives from other ranks, and enqueue the download of every device's own positions.
+ * finish: wait for these and enqueue their upload to the other devices. Nothing to do with one
+ * device. open: allocate the requests of several ranks. */
+int nbody_allgather_open(struct nbody *nb);
+void nbody_allgather_free(struct nbody *nb);
 int nbody_allgather_begin(struct nbody *nb);
 int nbody_allgather_finish(struct nbody *nb);
 

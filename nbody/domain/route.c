@@ -7,11 +7,11 @@
  * is proportional to this rank's entries and arrivals.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "nbody/particles/body_blocks.h"
 
-/* Message tags, beyond the tags of ranks.c, exchange.c and slices.c. */
+/* Message tags, beyond the tags of allgather.c, exchange.c and slices.c. */
 enum { TAG_COUNT = 9001, TAG_VALUES };
 
 static int route_no_memory(size_t count)
