@@ -166,7 +166,7 @@ static int divide_rows(struct nbody *nb, const struct share *share, size_t devic
 {
     const size_t ranks = (size_t)world_size(nb->world), n = ranks * devices,
                  grains = nb->padded / nb->domain.grain;
-    size_t end = 0, *const first = calloc(n, sizeof *first);
+    size_t end = 0, *const first = calloc(n + 1, sizeof *first);
     struct holder *const holder = nb->domain.holder = calloc(n, sizeof *holder);
     nb->domain.first_row = calloc(ranks + 1, sizeof *nb->domain.first_row);
     if (!first || !holder || !nb->domain.first_row)
@@ -187,6 +187,7 @@ static int divide_rows(struct nbody *nb, const struct share *share, size_t devic
             nb->device[k % devices].rows = holder[h].rows;
         nb->domain.holders++;
     }
+    first[nb->domain.holders] = nb->n;
     nbody_ranks_redivide(nb, first);
     free(first);
     return 0;

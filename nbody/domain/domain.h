@@ -66,8 +66,9 @@ struct holder {
 /* Copy nb->domain.holder; the caller frees the array. NULL: out of memory. */
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
 
-/* Set the first row of each device that has bodies, on all ranks. Copies nothing. first_rows: fill
- * first_row[], as in struct domain, as if these were set. */
+/* redivide: set the first row of each device in nb->domain.holder; first[] has holders + 1 entries,
+ * and the last one is n. Copies nothing. first_rows: fill first_row[], as in struct domain, for
+ * these first rows. */
 void nbody_ranks_redivide(struct nbody *nb, const size_t *first);
 void nbody_ranks_first_rows(const struct nbody *nb, const size_t *first, size_t *first_row);
 

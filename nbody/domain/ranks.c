@@ -11,7 +11,7 @@ void nbody_ranks_first_rows(const struct nbody *nb, const size_t *first, size_t 
     for (int rank = world_size(nb->world); rank >= 0; rank--) {
         while (h > 0 && nb->domain.holder[h - 1].rank >= rank)
             h--;
-        first_row[rank] = h < nb->domain.holders ? first[h] : nb->n;
+        first_row[rank] = first[h];
     }
 }
 
@@ -21,7 +21,7 @@ void nbody_ranks_redivide(struct nbody *nb, const size_t *first)
     for (size_t h = 0; h < nb->domain.holders; h++) {
         struct holder *const o = &nb->domain.holder[h];
         o->first = first[h];
-        o->count = (h + 1 < nb->domain.holders ? first[h + 1] : nb->n) - first[h];
+        o->count = first[h + 1] - first[h];
         if (o->rank != world_rank(nb->world))
             continue;
         while (!p->rows)
