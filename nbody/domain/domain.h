@@ -82,12 +82,8 @@ int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes);
 /* Collective. Bitwise OR of n words over all ranks. */
 int nbody_ranks_reduce_or(const struct nbody *nb, cl_uint *words, size_t n);
 
-/* Collective. Reduce over all ranks: minimum of steps and of bad, and whether any rank stops. */
-struct nbody_asked {
-    int64_t steps, bad;
-    int32_t stop;
-};
-int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
+/* Collective. Minimum of each of n numbers over all ranks. */
+int nbody_ranks_min(const struct nbody *nb, int64_t *numbers, size_t n);
 
 /* ---- slices.c -------------------------------------------------------------------------------- */
 

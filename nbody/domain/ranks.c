@@ -87,17 +87,14 @@ int nbody_ranks_reduce_or(const struct nbody *nb, cl_uint *words, size_t n)
     return world_reduce(nb->world, words, n * sizeof *words, join_words, &n);
 }
 
-static void join_asked(void *a, const void *b, void *arg)
+static void join_min(void *a, const void *b, void *arg)
 {
-    struct nbody_asked *one = a;
-    const struct nbody_asked *two = b;
-    (void)arg;
-    one->steps = two->steps < one->steps ? two->steps : one->steps;
-    one->bad = two->bad < one->bad ? two->bad : one->bad;
-    one->stop |= two->stop;
+    for (size_t k = 0; k < *(const size_t *)arg; k++)
+        if (((const int64_t *)b)[k] < ((int64_t *)a)[k])
+            ((int64_t *)a)[k] = ((const int64_t *)b)[k];
 }
 
-int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked)
+int nbody_ranks_min(const struct nbody *nb, int64_t *numbers, size_t n)
 {
-    return world_reduce(nb->world, asked, sizeof *asked, join_asked, NULL);
+    return world_reduce(nb->world, numbers, n * sizeof *numbers, join_min, &n);
 }
