@@ -8,7 +8,6 @@
 
 #include "gas/engine.h"
 #include "life/packed.h"
-#include "nbody/domain/ranks.h"
 #include "nbody/domain/tree_domain.h"
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
@@ -776,6 +775,52 @@ static void ranks_nbody_bits_are_equal(void **state)
     }
 }
 
+/* Devices of small memory get the bodies that fit, the other devices the remainder. */
+static int divide_by_memory(struct rank_run *r)
+{
+    enum { MANY = 1 << 20, FIT = 100000 }; /* FIT: bodies in the memory of a device of rank 0 */
+    CLCONTEXT *cp = open_rank_devices();
+    nbody *nb = open_case(r->arg, cp, r->world);
+    struct nbody_device part[MOST_DEVICES] = {{0}};
+    struct cldev_info info[MOST_DEVICES];
+    struct nbody other = {0};
+    int status = nb ? clgetdevinfo(cp, info) : -1;
+    if (status == 0) {
+        other = *nb;
+        other.n = MANY;
+        other.device = part;
+        other.domain = (struct domain){0};
+        for (size_t d = 0; d < devices; d++) {
+            part[d].shape = nb->device[d].shape;
+            info[d].dev_global_mem_sz = r->rank ? SIZE_MAX : FIT * 40 * nb->real;
+        }
+        const double share[MOST_DEVICES] = {1, 1};
+        status =
+            nbody_domain_divide(&other, info, &(struct nbody_options){.shares = share}, NULL, NULL);
+    }
+    for (size_t d = 0; d < devices && status == 0; d++) {
+        const double right = r->rank ? ((double)MANY / (double)devices - FIT) / (r->size - 1) : FIT;
+        if (fabs((double)part[d].count - right) > (double)other.domain.grain)
+            status = WRONG("device %zu has %zu bodies, not %g", d, part[d].count, right);
+    }
+    nbody_allgather_free(&other);
+    nbody_ranks_free(&other);
+    nbody_free(nb);
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void ranks_nbody_divides_by_memory(void **state)
+{
+    (void)state;
+    struct nbody_case *c = calloc(1, sizeof *c);
+    c->n = 300;
+    c->method = NBODY_TREE;
+    works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
+    ranks_work(3, divide_by_memory, (struct ranks_how){.arg = c});
+    free(c);
+}
+
 /* A model drawn by slices has the bits of the model drawn at once. */
 struct drawn_case {
     enum nbody_model model;
@@ -1173,7 +1218,7 @@ static int nbody_exchange_fails(struct rank_run *r)
         if (nb->domain.tree && (gather_and_fail(nb) == 0 || clerrno != EIO))
             status = WRONG("a failed launch is not reported: %s", clerror());
         if (!nb->domain.tree)
-            status = nbody_ranks_receive(nb);
+            status = nbody_allgather_begin(nb);
         const size_t now = receives_in_flight(r->world, &tag);
         most = now > most ? now : most;
     }
@@ -1617,6 +1662,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_life_blocks_cells_are_equal),
         cmocka_unit_test(ranks_life_errors_end_all),
         cmocka_unit_test(ranks_nbody_bits_are_equal),
+        cmocka_unit_test(ranks_nbody_divides_by_memory),
         cmocka_unit_test(ranks_nbody_models_are_drawn_by_slices),
         cmocka_unit_test(ranks_nbody_arrays_are_of_own_bodies),
         cmocka_unit_test(ranks_nbody_tables_are_of_own_pairs),

@@ -88,18 +88,10 @@ static int domain_update_speeds(struct nbody *nb)
     return 0;
 }
 
-/* Return a domain's wanted cost, not normalised, and the sum over all domains. */
+/* Return a domain's wanted cost, not normalised. */
 static double domain_target(const struct domains *s, cl_uint domain)
 {
     return s->owner[domain].fraction * s->owner[domain].speed;
-}
-
-static double domain_target_all(const struct domains *s)
-{
-    double all = 0;
-    for (cl_uint k = 0; k < s->n; k++)
-        all += domain_target(s, k);
-    return all;
 }
 
 /* Return the body (index from t->begin) at which a group's boundary is placed: if possible a
@@ -112,17 +104,17 @@ static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t
     return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
 }
 
-/* Find the keys of the bodies at the boundaries that fall into this domain. */
-static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double all)
+/* Find the keys of the bodies at the boundaries that fall into this domain; unit: cost per unit of
+ * domain_target. */
+static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, double unit)
 {
     struct tree *t = p->force.tree;
     const struct domains *s = nb->domain.tree;
-    const double targets = domain_target_all(s);
     double before = 0, target = 0;
     for (cl_uint k = 0; k < p->domain.index; k++)
         before += s->cost[k];
     for (cl_uint k = 0; k < s->n; target += domain_target(s, k++)) {
-        const double at = all * target / targets;
+        const double at = unit * target;
         t->boundary_bodies[k] =
             k == 0 || at < before || at >= before + s->cost[p->domain.index]
                 ? (cl_uint)-1
@@ -141,29 +133,30 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, doub
 }
 
 /* True if a domain's cost exceeds its target by more than 0.4 %. */
-static bool domains_are_unbalanced(const struct domains *s, double all)
+static bool domains_are_unbalanced(const struct domains *s, double unit)
 {
-    const double most = 1.004, targets = domain_target_all(s);
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
-        any |= s->cost[k] > most * all * domain_target(s, k) / targets;
+        any |= s->cost[k] > 1.004 * unit * domain_target(s, k);
     return any;
 }
 
 int nbody_domain_balance(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    double all = 0;
+    double all = 0, targets = 0;
     s->balance_checks++;
     if (domain_costs(nb) != 0 || domain_update_speeds(nb) != 0)
         return -1;
-    for (cl_uint k = 0; k < s->n; k++)
+    for (cl_uint k = 0; k < s->n; k++) {
         all += s->cost[k];
-    if (!domains_are_unbalanced(s, all))
+        targets += domain_target(s, k);
+    }
+    if (!domains_are_unbalanced(s, all / targets))
         return 0;
     memset(s->numbers, 0, s->n * sizeof *s->numbers);
     EACH_TREE(nb, p)
-    if (p->force.tree->groups && domain_find_boundaries(nb, p, all) != 0)
+    if (p->force.tree->groups && domain_find_boundaries(nb, p, all / targets) != 0)
         return -1;
     if (domain_spread_numbers(nb, s->numbers) != 0)
         return -1;

@@ -1,34 +1,58 @@
-/* divide.c - the distribution of the bodies to devices, by the caller's shares or by speed, within
- * the devices' memory.
+/* divide.c - the initial distribution of the bodies to the devices of all ranks, by the caller's
+ * shares or by speed, within the devices' memory.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
+
+#include "core/round.h"
 
 #include <math.h>
 
-static bool devices_are_equal(const struct cldev_info *info, cl_uint ndev)
+enum { MOST_DEVICES = 64 }; /* of a rank among several: they have message tags of their own */
+
+/* ---- Kinds of devices. ----------------------------------------------------------------------- */
+
+/* Properties of one device, or of all devices of a rank or of the job. */
+struct traits {
+    uint64_t grain;   /* a common multiple of tiles, work-groups and blocks that energies are
+                         summed in */
+    uint64_t tile;    /* a common multiple of tiles */
+    uint32_t devices; /* of a rank, at most */
+    uint32_t units;   /* compute units of the first device */
+    char model[256];  /* name of the first device */
+    uint64_t alike;   /* 1 if all devices are of this model */
+};
+
+static void join_traits(void *a, const void *b, void *arg)
 {
-    for (cl_uint d = 1; d < ndev; d++)
-        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 ||
-            info[d].dev_max_core != info[0].dev_max_core)
-            return false;
-    return true;
+    struct traits *one = a;
+    const struct traits *two = b;
+    (void)arg;
+    one->grain = least_common_multiple(one->grain, two->grain);
+    one->tile = least_common_multiple(one->tile, two->tile);
+    one->devices = one->devices > two->devices ? one->devices : two->devices;
+    one->alike &= two->alike && one->units == two->units && strcmp(one->model, two->model) == 0;
 }
 
-static int nbody_check_weights(const double *weight, cl_uint ndev)
+/* Collective. Find the properties of the devices of all ranks. */
+static int find_traits(const struct nbody *nb, const struct cldev_info *info, struct traits *all)
 {
-    double all = 0;
-    for (cl_uint d = 0; d < ndev; d++) {
-        if (!(weight[d] >= 0) || isinf(weight[d]))
-            return clerror_set(EINVAL,
-                               "nbody_create: the share of device %u is %g; shares must be numbers "
-                               ">= 0",
-                               d, weight[d]);
-        all += weight[d];
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        const struct nbody_shape *const shape = &nb->device[d].shape;
+        struct traits t = {.grain = nbody_is_clustered(nb) ? CLUSTER : SUM_BLOCK,
+                           .tile = (uint64_t)shape->tile,
+                           .devices = nb->ndev,
+                           .units = info[d].dev_max_core,
+                           .alike = 1};
+        t.grain = least_common_multiple(t.grain, nbody_shape_group_bodies(shape));
+        t.grain = least_common_multiple(t.grain, t.tile);
+        snprintf(t.model, sizeof t.model, "%s", info[d].dev_name);
+        if (d == 0)
+            *all = t;
+        else
+            join_traits(all, &t, NULL);
     }
-    return all > 0 && !isinf(all)
-               ? 0
-               : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
+    return world_reduce(nb->world, all, sizeof *all, join_traits, NULL);
 }
 
 /* True if the kind of time steps is limited to one device; or runs on the host, where a division
@@ -61,59 +85,29 @@ static bool single_device_is_faster(struct nbody *nb, const struct nbody_options
     return true;
 }
 
-/* ---- Memory. --------------------------------------------------------------------------------- */
+/* ---- Shares. --------------------------------------------------------------------------------- */
 
-/* Devices of all ranks. A device is bounded if its share exceeds its memory. */
-struct bounded {
-    double weight;             /* sum over the devices that are not bounded */
-    double bodies;             /* that bounded devices hold */
-    uint32_t devices, changed; /* bounded devices; newly bounded devices */
+/* A device of any rank; zero where a rank has fewer devices than another rank. */
+struct share {
+    double weight;    /* the device's bodies are in proportion to it */
+    double most;      /* bodies that fit into the device's memory */
+    uint64_t bounded; /* 1: the device has `most` bodies */
 };
 
-static void join_bounded(void *a, const void *b, void *arg)
+static int nbody_check_weights(const struct share *share, cl_uint ndev)
 {
-    struct bounded *one = a;
-    const struct bounded *two = b;
-    (void)arg;
-    one->weight += two->weight;
-    one->bodies += two->bodies;
-    one->devices += two->devices;
-    one->changed += two->changed;
-}
-
-/* Bound the devices whose share, with `rate` bodies per unit of weight, exceeds most[]. bound[d]:
- * the device is bounded. */
-static int bound_by(struct nbody *nb, const double *weight, const double *most, double rate,
-                    bool *bound, struct bounded *all)
-{
-    *all = (struct bounded){.weight = 0};
-    for (cl_uint d = 0; d < nb->ndev; d++) {
-        const bool exceeds = !bound[d] && rate * weight[d] > most[d];
-        all->changed += exceeds;
-        bound[d] |= exceeds;
-        all->devices += bound[d];
-        *(bound[d] ? &all->bodies : &all->weight) += bound[d] ? most[d] : weight[d];
+    double all = 0;
+    for (cl_uint d = 0; d < ndev; d++) {
+        if (!(share[d].weight >= 0) || isinf(share[d].weight))
+            return clerror_set(EINVAL,
+                               "nbody_create: the share of device %u is %g; shares must be numbers "
+                               ">= 0",
+                               d, share[d].weight);
+        all += share[d].weight;
     }
-    return world_reduce(nb->world, all, sizeof *all, join_bounded, NULL);
-}
-
-/* Collective. Give a device at most most[] bodies, and the remainder to the other devices in
- * proportion to their weights. Weights stay if all shares fit, or if all devices are bounded: then
- * the tree is refused later, with a message. */
-static int bound_weights(struct nbody *nb, const double *most, bool *bound, double *weight)
-{
-    struct bounded all;
-    double rate = 0;
-    if (bound_by(nb, weight, most, 0, bound, &all) != 0)
-        return -1;
-    do {
-        rate = ((double)nb->n - all.bodies) / all.weight;
-        if (bound_by(nb, weight, most, rate, bound, &all) != 0)
-            return -1;
-    } while (all.changed && all.weight > 0);
-    for (cl_uint d = 0; all.devices && all.weight > 0 && d < nb->ndev; d++)
-        weight[d] = bound[d] ? most[d] : rate * weight[d];
-    return 0;
+    return all > 0 && !isinf(all)
+               ? 0
+               : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
 /* Bytes of a tree per body of a device's domain, with imports and some slack. */
@@ -122,56 +116,132 @@ static double tree_bytes_of_body(const struct nbody *nb)
     return 40. * (double)nb->real;
 }
 
-static int bound_by_memory(struct nbody *nb, const struct cldev_info *info, double *weight)
+/* Give a device at most `most` bodies, and the remainder to the other devices in proportion to
+ * their weights. Weights stay if all shares fit, or if all devices are bounded: then the tree is
+ * refused later, with a message. */
+static void bound_shares(double bodies, struct share *share, size_t n)
 {
-    if (nb->method != NBODY_TREE)
-        return 0;
-    double *most = calloc(nb->ndev, sizeof *most);
-    bool *bound = calloc(nb->ndev, sizeof *bound);
-    int status = most && bound ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    status = world_reduce_status(nb->world, status);
-    for (cl_uint d = 0; status == 0 && d < nb->ndev; d++)
-        most[d] = floor((double)info[d].dev_global_mem_sz / tree_bytes_of_body(nb));
-    if (status == 0)
-        status = bound_weights(nb, most, bound, weight);
-    free(most);
-    free(bound);
-    return status;
+    double rate, weight; /* bodies per unit of weight; weight of the devices that are not bounded */
+    bool any = false, changed;
+    do {
+        double left = bodies;
+        weight = 0;
+        for (size_t k = 0; k < n; k++)
+            if (share[k].bounded)
+                left -= share[k].most;
+            else
+                weight += share[k].weight;
+        rate = left / weight;
+        changed = false;
+        for (size_t k = 0; k < n; k++)
+            if (!share[k].bounded && rate * share[k].weight > share[k].most) {
+                share[k].bounded = 1;
+                any = changed = true;
+            }
+    } while (changed);
+    for (size_t k = 0; any && weight > 0 && k < n; k++)
+        share[k].weight = share[k].bounded ? share[k].most : rate * share[k].weight;
 }
 
 /* ---- Distribution. --------------------------------------------------------------------------- */
 
-/* Distribute the bodies by the caller's shares, or by the speed of the devices. */
+static int divide_no_memory(void)
+{
+    return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+}
+
+/* Return the rows to allocate: domains of equal cost may have different numbers of bodies. Bodies
+ * above the capacity migrate for each sum. */
+static size_t row_capacity(const struct nbody *nb, size_t rows)
+{
+    const size_t more = rows + (rows / 8 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
+    return nb->method != NBODY_TREE || rows == nb->padded ? rows
+           : more < nb->padded                            ? more
+                                                          : nb->padded;
+}
+
+/* Divide the rows among all devices in proportion to their weights; share[]: `devices` of each
+ * rank. */
+static int divide_rows(struct nbody *nb, const struct share *share, size_t devices)
+{
+    const size_t ranks = (size_t)world_size(nb->world), n = ranks * devices,
+                 grains = nb->padded / nb->domain.grain;
+    size_t end = 0, *const first = calloc(n + 1, sizeof *first);
+    struct holder *const holder = nb->domain.holder = calloc(n, sizeof *holder);
+    nb->domain.first_row = calloc(ranks + 1, sizeof *nb->domain.first_row);
+    if (!first || !holder || !nb->domain.first_row)
+        return free(first), divide_no_memory();
+    double all = 0, below = 0;
+    for (size_t k = 0; k < n; k++)
+        all += share[k].weight;
+    for (size_t k = 0; k < n; k++) {
+        const size_t begin = end, h = nb->domain.holders;
+        below += share[k].weight;
+        end = below < all ? (size_t)floor((double)grains * (below / all) + 0.5) : grains;
+        if (end == begin)
+            continue;
+        first[h] = begin * nb->domain.grain;
+        holder[h] = (struct holder){.rank = (int)(k / devices),
+                                    .rows = row_capacity(nb, (end - begin) * nb->domain.grain)};
+        if (holder[h].rank == world_rank(nb->world))
+            nb->device[k % devices].rows = holder[h].rows;
+        nb->domain.holders++;
+    }
+    first[nb->domain.holders] = nb->n;
+    nbody_ranks_redivide(nb, first);
+    free(first);
+    return 0;
+}
+
+/* Fill the shares of this rank's devices: given by the caller, or by speed. */
+static int choose_shares(struct nbody *nb, const struct cldev_info *info,
+                         const struct nbody_options *options, bool alike, nbody_rate_fn rate,
+                         const void *arg, struct share *own)
+{
+    const bool given = options->shares && nb->ctx,
+               by_one =
+                   stepping_needs_one_device(nb) || (alike && single_device_is_faster(nb, options));
+    bool taken = false; /* by the single device */
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        own[d].most = nb->method == NBODY_TREE
+                          ? floor((double)info[d].dev_global_mem_sz / tree_bytes_of_body(nb))
+                          : INFINITY;
+        own[d].weight = taken             ? 0
+                        : given           ? options->shares[d]
+                        : alike || by_one ? 1
+                                          : rate(nb, d, arg);
+        if (!given && own[d].weight == 0 && !taken)
+            return -1;
+        taken |= by_one && own[d].weight > 0;
+    }
+    return nbody_check_weights(own, nb->ndev);
+}
+
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
                         const struct nbody_options *options, nbody_rate_fn rate, const void *arg)
 {
-    const bool given = options->shares && nb->ctx, alike = devices_are_equal(info, nb->ndev);
-    const bool by_one =
-        stepping_needs_one_device(nb) || (alike && single_device_is_faster(nb, options));
-    bool equal = alike || by_one;
-    if (nbody_ranks_alike(nb, info, &equal) != 0)
+    struct traits all;
+    if (find_traits(nb, info, &all) != 0)
         return -1;
-    double *weight = calloc(nb->ndev, sizeof *weight);
-    if (!weight)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    int status = 0;
-    bool taken = false; /* by the single device */
-    for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = taken ? 0 : given ? options->shares[d] : equal ? 1 : rate(nb, d, arg);
-        if (!given && weight[d] == 0 && !taken)
-            status = -1;
-        taken |= by_one && weight[d] > 0;
+    if (all.devices > MOST_DEVICES && world_size(nb->world) > 1)
+        return clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
+    const size_t n = (size_t)world_size(nb->world) * all.devices;
+    struct share *const own = calloc(all.devices, sizeof *own);
+    struct share *const each = calloc(n, sizeof *each);
+    int status = own && each ? choose_shares(nb, info, options, all.alike, rate, arg, own)
+                             : divide_no_memory();
+    status = world_reduce_status(nb->world, status);
+    if (status == 0)
+        status = world_gather(nb->world, own, all.devices * sizeof *own, each);
+    if (status == 0) {
+        bound_shares((double)nb->n, each, n);
+        nb->domain.grain = all.grain;
+        nb->padded = round_up(nb->n, all.grain);
+        nbody_forces_chunk(nb, all.tile);
+        status = divide_rows(nb, each, all.devices);
+        status = world_reduce_status(nb->world, status == 0 ? nbody_allgather_open(nb) : -1);
     }
-    if (status == 0)
-        status = nbody_check_weights(weight, nb->ndev);
-    size_t tiles = 1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        tiles = least_common_multiple(tiles, (size_t)nb->device[d].shape.tile);
-    if (world_reduce_status(nb->world, status) != 0 || bound_by_memory(nb, info, weight) != 0 ||
-        nbody_ranks_divide(nb, weight) != 0 || nbody_ranks_multiple(nb, &tiles) != 0)
-        status = -1;
-    if (status == 0)
-        nbody_forces_chunk(nb, tiles);
-    free(weight);
+    free(own);
+    free(each);
     return status;
 }

@@ -2,13 +2,11 @@
  *
  *   slices.c     the bodies that each rank passes and receives
  *   route.c      numbers of bodies to the ranks that need them
- *   ranks.c      the partition of rows among devices and ranks; messages between ranks
- *   allgather.c  positions of all bodies to all devices
+ *   ranks.c      the partition of rows among devices and ranks; results of all ranks
+ *   allgather.c  positions of all bodies to all devices of all ranks
  *   divide.c     initial distribution; repartition.c: by the domains of the tree
  *   row_order.c  all rows sorted along the Hilbert curve
  *   tree_domain.h  domains of the tree, and their locally essential trees
- *
- * With a single rank nb->domain.ranks is NULL, and the functions of ranks.c do nothing.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_DOMAIN_H
@@ -26,7 +24,10 @@ struct nbody_device;
 
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
-    struct ranks *ranks;     /* NULL with one rank */
+    size_t *first_row;       /* of each rank, and n */
+    struct holder *holder;   /* devices of all ranks that have bodies, by first row */
+    size_t holders;          /* number of them */
+    struct ranks *ranks;     /* exchange of positions; NULL with one rank */
     size_t *slice;           /* first body of each rank's slice, and n; NULL: all ranks pass all */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
@@ -48,27 +49,30 @@ struct device_domain {
     cl_event ev_walks;  /* end of the walks */
 };
 
+/* Free the partition of the rows and the slices. */
 void nbody_ranks_free(struct nbody *nb);
 
 /* Cancel the *n receives of a failed exchange, and set *n to 0: nothing is written to their buffers
  * afterwards, unless the transport has failed or the sender has stopped. */
 void nbody_ranks_cancel(stdcl_world *world, world_request *const *request, size_t *n);
 
-/* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their
- * rows; the caller frees the array. NULL: out of memory. */
+/* A device, on any rank, that has bodies. */
 struct holder {
     int rank;
     size_t first, count; /* rows of the device */
     size_t rows;         /* capacity, for a distributed tree */
 };
+
+/* Copy nb->domain.holder; the caller frees the array. NULL: out of memory. */
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
 
-/* Set the first row of each device of all ranks. Copies nothing. */
-int nbody_ranks_redivide(struct nbody *nb, const size_t *first);
+/* redivide: set the first row of each device in nb->domain.holder; first[] has holders + 1 entries,
+ * and the last one is n. Copies nothing. first_rows: fill first_row[], as in struct domain, for
+ * these first rows. */
+void nbody_ranks_redivide(struct nbody *nb, const size_t *first);
+void nbody_ranks_first_rows(const struct nbody *nb, const size_t *first, size_t *first_row);
 
-/* First row of a rank, at most n; with rank = the number of ranks: n. own_first, own_rows: first
- * row of this rank, and their number. */
-size_t nbody_ranks_first_row(const struct nbody *nb, int rank);
+/* First row of this rank, and number of its rows. */
 size_t nbody_ranks_own_first(const struct nbody *nb);
 size_t nbody_ranks_own_rows(const struct nbody *nb);
 
@@ -78,12 +82,8 @@ int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes);
 /* Collective. Bitwise OR of n words over all ranks. */
 int nbody_ranks_reduce_or(const struct nbody *nb, cl_uint *words, size_t n);
 
-/* Collective. Reduce over all ranks: minimum of steps and of bad, and whether any rank stops. */
-struct nbody_asked {
-    int64_t steps, bad;
-    int32_t stop;
-};
-int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
+/* Collective. Minimum of each of n numbers over all ranks. */
+int nbody_ranks_min(const struct nbody *nb, int64_t *numbers, size_t n);
 
 /* ---- slices.c -------------------------------------------------------------------------------- */
 
@@ -94,7 +94,6 @@ int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
 int nbody_slices_check(stdcl_world *world, const char *call, size_t n, size_t first, size_t count,
                        size_t **firsts);
 int nbody_slices_open(struct nbody *nb, const struct nbody_options *o);
-void nbody_slices_free(struct nbody *nb);
 
 /* Collective. Call work(value, arg) on one rank after the other, each with the value that the
  * previous rank left; then all ranks have the last rank's value. For sums in a fixed order. */
@@ -118,7 +117,7 @@ void nbody_route_free(struct route *r);
 
 /* Collective. Make a route from this rank's `count` numbers, base, base + 1, ... or number[], to
  * the ranks of a partition: rank k has the numbers first[k] .. first[k + 1] - 1, at number -
- * first[k]; NULL: its rows. All ranks together have each number once. number[] is borrowed. */
+ * first[k]. All ranks together have each number once. number[] is borrowed. */
 int nbody_route_ranges(const struct nbody *nb, struct route *r, size_t base, size_t count,
                        const size_t *first);
 int nbody_route_numbers(const struct nbody *nb, struct route *r, size_t count,
@@ -134,8 +133,11 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
 
 /* ---- allgather.c ----------------------------------------------------------------------------- */
 
-/* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
- * their upload to the other devices. Nothing to do with one device. */
+/* begin: post receives from other ranks, and enqueue the download of every device's own positions.
+ * finish: wait for these and enqueue their upload to the other devices. Nothing to do with one
+ * device. open: allocate the requests of several ranks. */
+int nbody_allgather_open(struct nbody *nb);
+void nbody_allgather_free(struct nbody *nb);
 int nbody_allgather_begin(struct nbody *nb);
 int nbody_allgather_finish(struct nbody *nb);
 

@@ -7,23 +7,23 @@
 
 #include "core/clock.h"
 
-/* Compute each device's present and preferred first row, both multiples of domain.grain: the first
- * of its domain, as far as the devices have room. Return false if a device would get no rows, or if
- * too few rows would move. */
-static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
-                              size_t *had, size_t *get)
+/* Compute each device's preferred first row, and n: the first of its domain, as far as the devices
+ * have room, and a multiple of domain.grain. Return false if a device would get no rows, or if too
+ * few rows would move. */
+static bool repartition_helps(const struct nbody *nb, size_t *get)
 {
     const struct domains *s = nb->domain.tree;
+    const struct holder *const all = nb->domain.holder;
     size_t off = 0, end = nb->padded;
-    for (size_t k = 0; k < n; k++) {
+    get[s->n] = nb->n;
+    for (size_t k = 0; k < s->n; k++) {
         const size_t most = k ? get[k - 1] + all[k - 1].rows : 0;
-        had[k] = all[k].first;
         get[k] = (s->begin[k] + nb->domain.grain / 2) / nb->domain.grain * nb->domain.grain;
         get[k] = get[k] < most ? get[k] : most;
     }
-    for (size_t k = n; k-- > 0; end = get[k]) {
+    for (size_t k = s->n; k-- > 0; end = get[k]) {
         get[k] = end > get[k] + all[k].rows ? end - all[k].rows : get[k];
-        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
+        off += get[k] < all[k].first ? all[k].first - get[k] : get[k] - all[k].first;
         if ((end < nb->n ? end : nb->n) <= get[k])
             return false;
     }
@@ -67,39 +67,46 @@ static struct row_part row_part(const struct nbody *nb, const struct nbody_devic
                              : (struct row_part){p->force.tree->a_old, 0, 1};
 }
 
-/* Return the host image of a part of the moving rows, which are the device's, and its size. */
-static char *moving_part(const struct nbody *nb, const struct nbody_device *p,
-                         const struct moving *m, size_t k, size_t *bytes)
-{
-    const struct row_part part = row_part(nb, p, k);
-    *bytes = m->count * part.width * nb->real;
-    return (char *)part.block + (part.from + (m->first - p->first) * part.width) * nb->real;
-}
+/* Rows leave a device by a download to its host images, then packed into `numbers`; they reach a
+ * device by an upload from `numbers`. */
+enum move_step { DOWNLOAD, PACK, UPLOAD };
 
-/* Enqueue copies of rows between a device and its host images. */
+/* Enqueue a step, or do it on the host, for rows of a device. */
 static int copy_moving(struct nbody *nb, const struct nbody_device *p, const struct moving *m,
-                       int direction)
+                       enum move_step step)
 {
+    const int direction = step == UPLOAD ? CL_MEM_DEVICE : CL_MEM_HOST;
+    char *numbers = m->numbers;
     for (size_t k = 0; k < row_parts(nb); k++) {
-        size_t bytes;
-        char *const rows = moving_part(nb, p, m, k, &bytes);
-        if (clmsyncn(nb->ctx, p->dev, rows, bytes, direction | CL_EVENT_NOWAIT) == (cl_event)-1)
+        const struct row_part part = row_part(nb, p, k);
+        const size_t at = part.from + (m->first - p->first) * part.width,
+                     bytes = m->count * part.width * nb->real;
+        char *const rows = (char *)part.block + at * nb->real;
+        if (step == UPLOAD)
+            memcpy(rows, numbers, bytes);
+        if (step == PACK)
+            memcpy(numbers, rows, bytes);
+        else if (clmsyncn(nb->ctx, p->dev, rows, bytes, direction | CL_EVENT_NOWAIT) ==
+                 (cl_event)-1)
             return -1;
+        numbers += bytes;
     }
     return 0;
 }
 
-/* Copy rows between the host images of a device and m->numbers. */
-static void pack_moving(const struct nbody *nb, const struct nbody_device *p,
-                        const struct moving *m, bool pack)
+/* Do a step for the rows that leave this rank's devices, or reach them. Blocks. */
+static int copy_movings(struct nbody *nb, const struct moving *list, int count, enum move_step step)
 {
-    char *numbers = m->numbers;
-    for (size_t k = 0; k < row_parts(nb); k++) {
-        size_t bytes;
-        char *const rows = moving_part(nb, p, m, k, &bytes);
-        memcpy(pack ? numbers : rows, pack ? rows : numbers, bytes);
-        numbers += bytes;
+    const struct owner *const owner = nb->domain.tree->owner;
+    int status = 0;
+    for (int k = 0; k < count; k++) {
+        struct nbody_device *const p = owner[step == UPLOAD ? list[k].to : list[k].from].device;
+        if (p)
+            status |= copy_moving(nb, p, &list[k], step);
     }
+    EACH_TREE(nb, p)
+    status |= nbody_device_wait(nb, p);
+    return status;
 }
 
 static size_t moving_bytes(const struct nbody *nb, const struct moving *m)
@@ -113,18 +120,18 @@ static int no_memory_to_move(const struct nbody *nb)
 }
 
 /* List the rows that leave or reach this rank's devices. Return their number; -1: out of memory. */
-static int list_movings(const struct nbody *nb, const size_t *had, const size_t *get,
-                        struct moving *list)
+static int list_movings(const struct nbody *nb, const size_t *get, struct moving *list)
 {
     const struct domains *s = nb->domain.tree;
+    const struct holder *const had = nb->domain.holder;
     int count = 0;
     for (size_t row = 0, end, from = 0, to = 0; row < nb->n; row = end) {
-        while (from + 1 < s->n && had[from + 1] <= row)
+        while (had[from].first + had[from].count <= row)
             from++;
-        while (to + 1 < s->n && get[to + 1] <= row)
+        while (get[to + 1] <= row)
             to++;
-        end = from + 1 < s->n && had[from + 1] < nb->n ? had[from + 1] : nb->n;
-        end = to + 1 < s->n && get[to + 1] < end ? get[to + 1] : end;
+        end = had[from].first + had[from].count;
+        end = get[to + 1] < end ? get[to + 1] : end;
         if (from == to || (!s->owner[from].device && !s->owner[to].device))
             continue;
         struct moving *m = &list[count++];
@@ -134,22 +141,6 @@ static int list_movings(const struct nbody *nb, const size_t *had, const size_t 
             return no_memory_to_move(nb);
     }
     return count;
-}
-
-/* Download and pack the rows that leave this rank's devices. Blocks. */
-static int take_movings(struct nbody *nb, const struct moving *list, int count)
-{
-    const struct owner *const owner = nb->domain.tree->owner;
-    int status = 0;
-    for (int k = 0; k < count; k++)
-        if (owner[list[k].from].device)
-            status |= copy_moving(nb, owner[list[k].from].device, &list[k], CL_MEM_HOST);
-    EACH_TREE(nb, p)
-    status |= nbody_device_wait(nb, p);
-    for (int k = 0; k < count && status == 0; k++)
-        if (owner[list[k].from].device)
-            pack_moving(nb, owner[list[k].from].device, &list[k], true);
-    return status;
 }
 
 /* Send rows to other ranks, and receive rows from them. */
@@ -192,40 +183,18 @@ static int shift_rows(const struct nbody *nb, const struct nbody_device *p, size
     return status;
 }
 
-/* Unpack and upload the rows that reach this rank's devices. Blocks. */
-static int put_movings(struct nbody *nb, const struct moving *list, int count)
-{
-    const struct owner *const owner = nb->domain.tree->owner;
-    int status = 0;
-    for (int k = 0; k < count; k++) {
-        const struct nbody_device *p = owner[list[k].to].device;
-        if (!p)
-            continue;
-        pack_moving(nb, p, &list[k], false);
-        status |= copy_moving(nb, p, &list[k], CL_MEM_DEVICE);
-    }
-    EACH_TREE(nb, p)
-    status |= nbody_device_wait(nb, p);
-    return status;
-}
-
 /* Collective. Move the numbers of the rows' bodies, which are on the hosts, to the ranks that get
  * the rows. */
 static int move_bodies(struct nbody *nb, const size_t *get)
 {
-    const struct domains *s = nb->domain.tree;
-    const int ranks = world_size(nb->world);
     struct route r = {.begin = NULL};
-    size_t *const first = malloc(((size_t)ranks + 1) * sizeof *first); /* new rows of each rank */
+    size_t *const first = malloc(((size_t)world_size(nb->world) + 1) * sizeof *first);
     int status = world_reduce_status(nb->world, first ? 0 : no_memory_to_move(nb));
-    for (cl_uint rank = 0, k = 0; status == 0 && rank <= (cl_uint)ranks; rank++) {
-        while (k < s->n && s->owner[k].rank < (int)rank)
-            k++;
-        first[rank] = k < s->n ? get[k] : nb->n;
-    }
-    if (status == 0)
+    if (status == 0) {
+        nbody_ranks_first_rows(nb, get, first);
         status =
             nbody_route_ranges(nb, &r, nbody_ranks_own_first(nb), nbody_ranks_own_rows(nb), first);
+    }
     if (status == 0)
         status = nbody_particles_permute_bodies(nb, &r);
     nbody_route_free(&r);
@@ -241,26 +210,29 @@ static int put_rows(struct nbody *nb, const size_t *get, const struct moving *li
     for (cl_uint k = 0; k < s->n; k++) {
         struct owner *const o = &s->owner[k];
         o->first = get[k];
-        o->count = (k + 1 < s->n ? get[k + 1] : nb->n) - get[k];
+        o->count = get[k + 1] - get[k];
         if (o->device)
             status |= shift_rows(nb, o->device, o->first, o->count);
     }
     EACH_TREE(nb, p)
     status |= nbody_device_wait(nb, p); /* a CPU's rows are the host's */
-    status |= nbody_ranks_redivide(nb, get);
-    return status == 0 ? put_movings(nb, list, count) : -1;
+    nbody_ranks_redivide(nb, get);
+    return status == 0 ? copy_movings(nb, list, count, UPLOAD) : -1;
 }
 
 /* Collective. Rows keep their numbers and move to the devices that get them. A failure before any
  * device has changed changes nothing; afterwards the state is lost. */
-static int repartition_move(struct nbody *nb, const size_t *had, const size_t *get)
+static int repartition_move(struct nbody *nb, const size_t *get)
 {
     const size_t most = 2 * (size_t)nb->domain.tree->n;
     struct moving *const list = calloc(most, sizeof *list);
-    const int count = list ? list_movings(nb, had, get, list) : no_memory_to_move(nb);
-    int status = world_reduce_status(nb->world, count < 0 ? -1 : 0);
+    const int count = list ? list_movings(nb, get, list) : no_memory_to_move(nb);
+    int status = count < 0 ? -1 : 0;
     if (status == 0)
-        status = world_reduce_status(nb->world, take_movings(nb, list, count));
+        status = copy_movings(nb, list, count, DOWNLOAD);
+    if (status == 0)
+        status = copy_movings(nb, list, count, PACK);
+    status = world_reduce_status(nb->world, status);
     bool kept = false; /* a transport may read the bytes of a failed send */
     if (status == 0) {
         status = world_reduce_status(nb->world, exchange_movings(nb, list, count));
@@ -278,7 +250,6 @@ static int repartition_move(struct nbody *nb, const size_t *had, const size_t *g
 
 int nbody_domain_repartition(struct nbody *nb)
 {
-    size_t n;
     const double began = seconds_now();
     if (!nb->domain.tree || !nb->force.a_old_valid)
         return 0;
@@ -288,15 +259,12 @@ int nbody_domain_repartition(struct nbody *nb)
     if (!due)
         return 0;
     nb->domain.tree->repartitioned = nbody_domain_balanced(nb);
-    struct holder *all = nbody_ranks_holders(nb, &n);
-    size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
-    const bool better = all && had && repartition_helps(nb, all, n, had, get);
-    int status = all && had ? 0 : no_memory_to_move(nb);
-    if (world_reduce_status(nb->world, status) != 0 ||
-        (better && repartition_move(nb, had, get) != 0))
-        status = -1;
-    free(all);
-    free(had);
+    size_t *const get = calloc(nb->domain.tree->n + 1, sizeof *get);
+    const bool better = get && repartition_helps(nb, get);
+    int status = world_reduce_status(nb->world, get ? 0 : no_memory_to_move(nb));
+    if (status == 0 && better)
+        status = repartition_move(nb, get);
+    free(get);
     if (better) {
         nbody_particles_moved(nb);
         nb->domain.tree->repartitioned_at = seconds_now();

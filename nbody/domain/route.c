@@ -7,11 +7,11 @@
  * is proportional to this rank's entries and arrivals.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "nbody/particles/body_blocks.h"
 
-/* Message tags, beyond the tags of ranks.c, exchange.c and slices.c. */
+/* Message tags, beyond the tags of allgather.c, exchange.c and slices.c. */
 enum { TAG_COUNT = 9001, TAG_VALUES };
 
 static int route_no_memory(size_t count)
@@ -36,6 +36,19 @@ void nbody_route_free(struct route *r)
     free(r->memory[0]);
     free(r->memory[1]);
     *r = (struct route){.begin = NULL};
+}
+
+/* Send bytes to one rank while bytes from another one arrive. Zero bytes are no message. Blocks. */
+static int route_sendrecv(const struct nbody *nb, int tag, int to, const void *out, size_t sent,
+                          int from, void *in, size_t came)
+{
+    world_request *request[2];
+    size_t n = 0;
+    if (came)
+        request[n++] = world_receive(nb->world, from, tag, in, came);
+    if (sent)
+        request[n++] = world_send(nb->world, to, tag, out, sent);
+    return world_wait(nb->world, request, n);
 }
 
 /* ---- Move. ----------------------------------------------------------------------------------- */
@@ -99,8 +112,6 @@ static int route_run_round(const struct nbody *nb, const struct route *r,
                  came = route_part(r->came, from);
     const char *out = copy->sent ? copy->sent : all->from + r->begin[to] * bytes;
     char *in = copy->came ? copy->came : all->to + r->came[from] * bytes;
-    world_request *request[2];
-    size_t n = 0;
     if (copy->sent)
         nbody_each_block(sent, route_copy_block,
                          &(struct route_copy){.order = r->order,
@@ -108,11 +119,7 @@ static int route_run_round(const struct nbody *nb, const struct route *r,
                                               .bytes = bytes,
                                               .from = all->from,
                                               .to = copy->sent});
-    if (came)
-        request[n++] = world_receive(nb->world, from, TAG_VALUES, in, came * bytes);
-    if (sent)
-        request[n++] = world_send(nb->world, to, TAG_VALUES, out, sent * bytes);
-    if (n && world_wait(nb->world, request, n) != 0)
+    if (route_sendrecv(nb, TAG_VALUES, to, out, sent * bytes, from, in, came * bytes) != 0)
         return -1;
     if (copy->came)
         nbody_each_block(came, route_copy_block,
@@ -128,8 +135,7 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
                      void *to)
 {
     const int ranks = world_size(nb->world), rank = world_rank(nb->world);
-    const struct route_copy own = {r->order, r->place, r->begin[rank], r->came[rank], bytes,
-                                   from,     to};
+    struct route_copy own = {r->order, r->place, r->begin[rank], r->came[rank], bytes, from, to};
     const size_t sent = r->order ? largest_other_part(nb, r->begin) : 0,
                  came = r->place ? largest_other_part(nb, r->came) : 0;
     const struct messages copy = {sent ? malloc(sent * bytes) : NULL,
@@ -138,7 +144,7 @@ int nbody_route_move(const struct nbody *nb, const struct route *r, size_t bytes
         (copy.sent || !sent) && (copy.came || !came) ? 0 : route_no_memory(r->begin[ranks]);
     status = world_reduce_status(nb->world, status);
     if (status == 0)
-        nbody_each_block(route_part(r->begin, rank), route_copy_block, (void *)(uintptr_t)&own);
+        nbody_each_block(route_part(r->begin, rank), route_copy_block, &own);
     for (int s = 1; status == 0 && s < ranks; s++)
         status =
             route_run_round(nb, r, &copy, &own, (rank + s) % ranks, (rank + ranks - s) % ranks);
@@ -154,11 +160,9 @@ int nbody_route_exchange_counts(const struct nbody *nb, struct route *r)
     const int ranks = world_size(nb->world), rank = world_rank(nb->world);
     for (int s = 0; s < ranks; s++) {
         const int to = (rank + s) % ranks, from = (rank + ranks - s) % ranks;
-        uint64_t sent = route_part(r->begin, to), came = sent;
-        world_request *request[2];
-        if (s && (request[0] = world_receive(nb->world, from, TAG_COUNT, &came, sizeof came),
-                  request[1] = world_send(nb->world, to, TAG_COUNT, &sent, sizeof sent),
-                  world_wait(nb->world, request, 2) != 0))
+        const uint64_t sent = route_part(r->begin, to);
+        uint64_t came = sent;
+        if (s && route_sendrecv(nb, TAG_COUNT, to, &sent, sizeof sent, from, &came, sizeof came))
             return -1;
         r->came[from + 1] = (size_t)came;
     }
@@ -167,18 +171,13 @@ int nbody_route_exchange_counts(const struct nbody *nb, struct route *r)
     return 0;
 }
 
-static size_t route_first(const struct nbody *nb, const size_t *first, int rank)
-{
-    return first ? first[rank] : nbody_ranks_first_row(nb, rank);
-}
-
 /* Return the rank of a partition that has a number. */
-static int route_destination(const struct nbody *nb, const size_t *first, size_t number)
+static int route_destination(int ranks, const size_t *first, size_t number)
 {
-    int low = 0, high = world_size(nb->world);
+    int low = 0, high = ranks;
     while (high - low > 1) {
         const int middle = low + (high - low) / 2;
-        *(route_first(nb, first, middle) <= number ? &low : &high) = middle;
+        *(first[middle] <= number ? &low : &high) = middle;
     }
     return low;
 }
@@ -190,11 +189,11 @@ static void route_sort(const struct nbody *nb, struct route *r, size_t count, co
     const int ranks = world_size(nb->world);
     memset(r->begin, 0, ((size_t)ranks + 1) * sizeof *r->begin);
     for (size_t k = 0; k < count; k++)
-        r->begin[route_destination(nb, first, number[k]) + 1]++;
+        r->begin[route_destination(ranks, first, number[k]) + 1]++;
     for (int k = 0; k < ranks; k++)
         r->begin[k + 1] += r->begin[k];
     for (size_t k = count; k-- > 0;)
-        r->memory[0][--r->begin[route_destination(nb, first, number[k]) + 1]] = (cl_uint)k;
+        r->memory[0][--r->begin[route_destination(ranks, first, number[k]) + 1]] = (cl_uint)k;
     memmove(r->begin, r->begin + 1, (size_t)ranks * sizeof *r->begin);
     r->begin[ranks] = count;
 }
@@ -205,10 +204,8 @@ int nbody_route_ranges(const struct nbody *nb, struct route *r, size_t base, siz
     const int ranks = world_size(nb->world);
     if (world_reduce_status(nb->world, nbody_route_open(nb, r, count)) != 0)
         return -1;
-    for (int k = 0; k < ranks; k++) {
-        const size_t from = route_first(nb, first, k);
-        r->begin[k] = from <= base ? 0 : from - base < count ? from - base : count;
-    }
+    for (int k = 0; k < ranks; k++)
+        r->begin[k] = first[k] <= base ? 0 : first[k] - base < count ? first[k] - base : count;
     r->begin[ranks] = count;
     return nbody_route_exchange_counts(nb, r);
 }
@@ -234,7 +231,7 @@ int nbody_route_numbers(const struct nbody *nb, struct route *r, size_t count,
         nbody_route_move(nb, r, sizeof *place, number, place) != 0)
         return -1;
     for (size_t k = 0; k < r->came[ranks]; k++)
-        place[k] -= (cl_uint)route_first(nb, first, world_rank(nb->world));
+        place[k] -= (cl_uint)first[world_rank(nb->world)];
     r->place = place;
     return 0;
 }

@@ -186,7 +186,7 @@ static int row_order_find_digit(const struct nbody *nb, const struct sorted_rows
         return -1;
     for (int k = 0; k < ranks; k++) {
         uint64_t digit = 0;
-        while (digit < DIGITS && below[k][digit] <= nbody_ranks_first_row(nb, k))
+        while (digit < DIGITS && below[k][digit] <= nb->domain.first_row[k])
             digit++;
         key[k][w] |= digit << shift;
     }
@@ -279,19 +279,17 @@ static void free_sorted_rows(struct sorted_rows *s)
 /* Merge the runs of this rank's devices into one. */
 static int merge_devices(const struct nbody *nb, struct sorted_rows *s)
 {
-    size_t runs = 0, *begin = calloc(nb->ndev + 1, sizeof *begin);
-    EACH_TREE(nb, p)
-    if (begin && p->count) {
-        begin[runs + 1] = begin[runs] + p->count;
-        runs++;
-    }
-    if (runs < 2) {
-        const int status = begin ? 0 : row_order_no_memory(s->n);
-        free(begin);
-        return status;
-    }
+    const size_t runs = nb->domain.tree->owned;
+    if (runs < 2)
+        return 0;
     struct sorted_rows to = {.n = s->n, .words = world_size(nb->world) > 1 ? s->words : 0};
-    int status = allocate_sorted_rows(&to);
+    size_t run = 0, *const begin = calloc(runs + 1, sizeof *begin);
+    int status = begin ? allocate_sorted_rows(&to) : row_order_no_memory(s->n);
+    EACH_TREE(nb, p)
+    if (status == 0) {
+        begin[run + 1] = begin[run] + p->count;
+        run++;
+    }
     if (status == 0)
         status = merge_runs(s, runs, begin, NULL, &to);
     free_sorted_rows(status == 0 ? s : &to);

@@ -7,9 +7,9 @@
  * Bodies travel directly to the rank that needs them (route.c).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
-/* Message tag, beyond the tags of ranks.c, exchange.c and route.c. */
+/* Message tag, beyond the tags of allgather.c, exchange.c and route.c. */
 enum { TAG_IN_TURN = 9000 };
 
 /* ---- Slices. --------------------------------------------------------------------------------- */
@@ -86,9 +86,4 @@ int nbody_slices_in_turn(stdcl_world *world, void *value, size_t bytes,
         slices_wait(world, world_send(world, rank + 1, TAG_IN_TURN, value, bytes)) != 0)
         return -1;
     return world_broadcast(world, last, value, bytes);
-}
-
-void nbody_slices_free(struct nbody *nb)
-{
-    free(nb->domain.slice);
 }

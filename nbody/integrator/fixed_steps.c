@@ -46,8 +46,8 @@ static ptrdiff_t integrate_batch_size(struct nbody *nb, size_t steps)
 /* Return the smallest batch size of all ranks. */
 static ptrdiff_t integrate_agree_batch_size(struct nbody *nb, size_t steps)
 {
-    struct nbody_asked asked = {.steps = integrate_batch_size(nb, steps)};
-    return nbody_ranks_ask(nb, &asked) == 0 ? (ptrdiff_t)asked.steps : -1;
+    int64_t size = integrate_batch_size(nb, steps);
+    return nbody_ranks_min(nb, &size, 1) == 0 ? (ptrdiff_t)size : -1;
 }
 
 /* Return the first bad step of all ranks. If any rank requests cancellation, all do from then on.
@@ -57,11 +57,11 @@ static int integrate_agree_bad_step(struct nbody *nb, int bad)
     if (!nb->domain.ranks)
         return bad;
     nbody_progress_report(nb);
-    struct nbody_asked asked = {.bad = bad, .stop = nb->task.cancel_requested};
-    if (nbody_ranks_ask(nb, &asked) != 0)
+    int64_t all[2] = {bad, !nb->task.cancel_requested};
+    if (nbody_ranks_min(nb, all, 2) != 0)
         return -1;
-    nbody_progress_cancel(nb, asked.stop);
-    return (int)asked.bad;
+    nbody_progress_cancel(nb, !all[1]);
+    return (int)all[0];
 }
 
 static int fixed_steps_run(struct nbody *nb, size_t steps)

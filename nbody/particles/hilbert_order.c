@@ -506,15 +506,15 @@ double *nbody_particles_rows(const struct nbody *nb, size_t numbers, double *out
 
 int nbody_particles_return(struct nbody *nb, int status, size_t numbers, double *rows, double *out)
 {
-    const size_t *const slice = nb->domain.slice, first = nbody_ranks_own_first(nb),
-                        count = nbody_ranks_own_rows(nb);
+    const size_t *const slice = nb->domain.slice;
+    const size_t *const part = slice ? slice : nb->domain.first_row;
+    const size_t first = nbody_ranks_own_first(nb), count = nbody_ranks_own_rows(nb);
     double *const to = slice ? out : out + first * numbers;
     struct route r = {.begin = NULL};
     status = world_reduce_status(nb->world, status);
     if (status == 0 && rows != to)
-        status = nb->particles.sorted
-                     ? nbody_route_numbers(nb, &r, count, nb->particles.body, slice)
-                     : nbody_route_ranges(nb, &r, first, count, slice);
+        status = nb->particles.sorted ? nbody_route_numbers(nb, &r, count, nb->particles.body, part)
+                                      : nbody_route_ranges(nb, &r, first, count, part);
     if (status == 0 && rows != to)
         status = nbody_route_move(nb, &r, numbers * sizeof *to, rows, to);
     nbody_route_free(&r);

@@ -238,7 +238,8 @@ static int write_slices(struct nbody *nb, const double *mass, const double (*pos
     int status = m && x && v ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = nbody_route_ranges(nb, &r, nbody_slices_first(nb), nbody_slices_count(nb), NULL);
+        status = nbody_route_ranges(nb, &r, nbody_slices_first(nb), nbody_slices_count(nb),
+                                    nb->domain.first_row);
     if (status == 0 && (nbody_route_move(nb, &r, sizeof *m, mass, m) != 0 ||
                         nbody_route_move(nb, &r, sizeof *x, pos, x) != 0 ||
                         nbody_route_move(nb, &r, sizeof *v, vel, v) != 0))

@@ -579,8 +579,8 @@ void nbody_free(nbody *nb)
     nbody_stepper_free(nb);
     nbody_method_free(nb);
     nbody_hilbert_free(nb);
+    nbody_allgather_free(nb);
     nbody_ranks_free(nb);
-    nbody_slices_free(nb);
     nbody_integrator_free(nb);
     nbody_diagnose_free(nb);
     nbody_forces_free(nb);

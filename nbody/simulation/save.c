@@ -489,7 +489,7 @@ static int load_check_sorting(const struct nbody *nb, const char *end)
         right = body[i] < nb->n;
     int status = load_check_part(nb, right);
     if (status == 0)
-        status = nbody_route_numbers(nb, &r, rows, body, NULL);
+        status = nbody_route_numbers(nb, &r, rows, body, nb->domain.first_row);
     if (status == 0)
         status = load_check_part(
             nb, r.came[world_size(nb->world)] == rows ? nbody_is_permutation(rows, r.place) : 0);
