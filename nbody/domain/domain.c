@@ -93,13 +93,11 @@ int nbody_domain_allocate(struct nbody *nb)
 /* Create the domains if there are several. */
 static int domain_create(struct nbody *nb)
 {
-    size_t n;
-    struct holder *holder = nbody_ranks_holders(nb, &n);
+    const size_t n = nb->domain.holders;
+    const struct holder *const holder = nb->domain.holder;
     struct nbody_device *p = nb->device;
-    if (!holder)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     if (n < 2)
-        return free(holder), 0;
+        return 0;
     struct domains *s = nb->domain.tree = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
     struct host_file *file = calloc((size_t)world_size(nb->world), sizeof *file);
@@ -114,8 +112,6 @@ static int domain_create(struct nbody *nb)
         const bool next = k > 0 && holder[k].rank == holder[k - 1].rank;
         owner[k] = (struct owner){.rank = holder[k].rank,
                                   .number = next ? owner[k - 1].number + 1 : 0,
-                                  .first = holder[k].first,
-                                  .count = holder[k].count,
                                   .speed = 1,
                                   .fraction = (double)holder[k].count / (double)nb->n};
         if (holder[k].rank != world_rank(nb->world))
@@ -127,7 +123,6 @@ static int domain_create(struct nbody *nb)
         s->own = (cl_uint)k - owner[k].number;
         p++->domain.index = (cl_uint)k;
     }
-    free(holder);
     return s && owner && file ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
 }
 

@@ -63,9 +63,6 @@ struct holder {
     size_t rows;         /* capacity, for a distributed tree */
 };
 
-/* Copy nb->domain.holder; the caller frees the array. NULL: out of memory. */
-struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
-
 /* redivide: set the first row of each device in nb->domain.holder; first[] has holders + 1 entries,
  * and the last one is n. Copies nothing. first_rows: fill first_row[], as in struct domain, for
  * these first rows. */

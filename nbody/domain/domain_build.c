@@ -150,12 +150,12 @@ static int domain_boundaries_from_samples(struct nbody *nb)
         return clerror_set(ENOMEM, "nbody: out of memory on the host");
     for (size_t k = 0; k < n; k++)
         all[k] = (struct sampled){s->samples[k],
-                                  (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
+                                  (double)nb->domain.holder[k / TREE_SAMPLES].count / TREE_SAMPLES};
     qsort(all, n, sizeof *all, compare_sampled_keys);
     double before = 0;
     s->boundary[0] = 0;
     for (size_t domain = 1, k = 0; domain < s->n; domain++) {
-        for (; k + 1 < n && before < (double)s->owner[domain].first; k++)
+        for (; k + 1 < n && before < (double)nb->domain.holder[domain].first; k++)
             before += all[k].weight;
         s->boundary[domain] = all[k].key;
     }

@@ -42,14 +42,6 @@ size_t nbody_ranks_own_rows(const struct nbody *nb)
     return nb->domain.first_row[world_rank(nb->world) + 1] - nbody_ranks_own_first(nb);
 }
 
-struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
-{
-    const size_t bytes = nb->domain.holders * sizeof *nb->domain.holder;
-    struct holder *const all = malloc(bytes);
-    *n = nb->domain.holders;
-    return all ? memcpy(all, nb->domain.holder, bytes) : NULL;
-}
-
 void nbody_ranks_free(struct nbody *nb)
 {
     free(nb->domain.holder);

@@ -205,14 +205,11 @@ static int move_bodies(struct nbody *nb, const size_t *get)
 /* Give all devices their new rows: shift the rows that stay, then upload the rows that come. */
 static int put_rows(struct nbody *nb, const size_t *get, const struct moving *list, int count)
 {
-    struct domains *s = nb->domain.tree;
     int status = 0;
-    for (cl_uint k = 0; k < s->n; k++) {
-        struct owner *const o = &s->owner[k];
-        o->first = get[k];
-        o->count = get[k + 1] - get[k];
-        if (o->device)
-            status |= shift_rows(nb, o->device, o->first, o->count);
+    EACH_TREE(nb, p)
+    {
+        const size_t *const first = get + p->domain.index;
+        status |= shift_rows(nb, p, first[0], first[1] - first[0]);
     }
     EACH_TREE(nb, p)
     status |= nbody_device_wait(nb, p); /* a CPU's rows are the host's */

@@ -39,12 +39,11 @@ enum {
 
 /* ---- domain.c, exchange.c, balance.c --------------------------------------------------------- */
 
-/* The device, on any rank, that owns domain k. */
+/* The device, on any rank, that owns domain k: it has the rows of nb->domain.holder[k]. */
 struct owner {
     int rank;
     cl_uint number;              /* of the domain among its rank's, which are consecutive */
     struct nbody_device *device; /* NULL on another rank */
-    size_t first, count;         /* rows that the device integrates */
     double fraction;             /* wanted fraction of the total work */
     double speed;                /* measured speed relative to the mean */
     double walk_seconds;         /* accumulated time of `walks` walks */
