@@ -1170,6 +1170,45 @@ static void ranks_nbody_errors_end_all(void **state)
     free(c);
 }
 
+/* If one rank cannot create its engine, all ranks leave nbody_create with its message, and can
+ * still talk to each other. */
+static int nbody_creation_fails(struct rank_run *r)
+{
+    const struct nbody_case *c = r->arg;
+    double softening[100] = {0};
+    softening[3] = -1;
+    CLCONTEXT *cp = open_rank_devices();
+    const struct nbody_options wrong[] = {{.eps = -1},
+                                          {.softening = softening},
+                                          {.integrator = NBODY_HERMITE4, .method = NBODY_TREE},
+                                          {.shape = "no_such_key=1"}};
+    int status = 0;
+    for (size_t k = 0; status == 0 && k < sizeof wrong / sizeof *wrong; k++) {
+        struct nbody_options options = r->rank == 1 ? wrong[k] : (struct nbody_options){.eps = 0};
+        options.ctx = cp;
+        options.dt = 1e-3;
+        options.world = r->world;
+        nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
+                                 (const double(*)[3])c->vel);
+        if (nb || !strstr(clerror(), r->rank == 1 ? "" : "rank 1 on"))
+            status = WRONG("case %zu: %s", k, clerror());
+        nbody_free(nb);
+        if (world_barrier(r->world) != 0)
+            return -1;
+    }
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void ranks_nbody_creation_fails_together(void **state)
+{
+    (void)state;
+    struct nbody_case *c = calloc(1, sizeof *c);
+    works(nbody_initial(NBODY_PLUMMER, 100, 4, c->mass, c->pos, c->vel));
+    ranks_work(3, nbody_creation_fails, (struct ranks_how){.arg = c});
+    free(c);
+}
+
 /* Receives in flight, or complete and not yet waited for. *tag: at least the largest of theirs. */
 static size_t receives_in_flight(stdcl_world *w, int *tag)
 {
@@ -1669,6 +1708,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_nbody_refuses_wrong_slices),
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),
+        cmocka_unit_test(ranks_nbody_creation_fails_together),
         cmocka_unit_test(ranks_nbody_failed_exchange_leaves_no_receive),
         cmocka_unit_test(ranks_matmul_products_are_right),
         cmocka_unit_test(ranks_matmul_takes_far_rows),

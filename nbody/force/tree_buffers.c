@@ -507,10 +507,11 @@ static int tree_create(struct nbody *nb, struct nbody_device *p)
 
 int nbody_tree_prepare(struct nbody *nb)
 {
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows && tree_create(nb, p) != 0)
-            return -1;
-    if (nbody_domain_open(nb) != 0)
+    int status = 0;
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
+        if (p->rows)
+            status = tree_create(nb, p);
+    if (world_reduce_status(nb->world, status) != 0 || nbody_domain_open(nb) != 0)
         return -1;
     EACH_TREE(nb, p)
     p->force.tree->key_room = nb->domain.tree ? p->rows + TREE_SPARE_KEYS : nb->n;

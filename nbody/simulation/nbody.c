@@ -298,26 +298,30 @@ static int allocate_sums(struct nbody *nb)
 
 /* ---- Kernels of sums and updates. ------------------------------------------------------------ */
 
-static int build(struct nbody *nb)
+/* Collective. Agree on a part of the creation that each rank does by itself: all ranks leave
+ * nbody_create at the same place, so that no rank waits for one that has left. */
+static int agree(const struct nbody *nb, bool done)
 {
-    return nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 &&
-                   nbody_field_open(nb) == 0 && nbody_diagnose_open(nb) == 0
-               ? nbody_method_prepare(nb)
-               : -1;
+    return world_reduce_status(nb->world, done ? 0 : -1);
 }
 
-/* Collective. EINVAL if a device has more bodies than it can number. */
+static int build(struct nbody *nb)
+{
+    const bool done = nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 &&
+                      nbody_field_open(nb) == 0 && nbody_diagnose_open(nb) == 0;
+    return agree(nb, done) == 0 ? nbody_method_prepare(nb) : -1;
+}
+
+/* EINVAL if a device has more bodies than it can number. */
 static int check_division(const struct nbody *nb)
 {
-    int status = 0;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if ((nb->domain.tree ? p->count : nb->n) > NBODY_DEVICE_BODIES)
-            status =
-                clerror_set(EINVAL,
-                            "nbody_create: %zu bodies; a device has at most %zu, and only the tree "
-                            "divides them among devices; use NBODY_TREE on more devices",
-                            nb->n, NBODY_DEVICE_BODIES);
-    return world_reduce_status(nb->world, status);
+            return clerror_set(EINVAL,
+                               "nbody_create: %zu bodies; a device has at most %zu, and only the "
+                               "tree divides them among devices; use NBODY_TREE on more devices",
+                               nb->n, NBODY_DEVICE_BODIES);
+    return 0;
 }
 
 /* Upload the bodies and sort them. With domains of the tree the sort finds the order only, and the
@@ -499,11 +503,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     int checked = nbody_check_options(o, n);
     if (checked == 0)
         checked = nbody_check_ranks(o);
-    if (world_reduce_status(o->world, checked) != 0)
-        return NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
-    if (!nb)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), NULL;
+    if (checked == 0 && !nb)
+        checked = clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    if (world_reduce_status(o->world, checked) != 0)
+        return free(nb), NULL;
     *nb = (struct nbody){.ctx = o->ctx,
                          .integrator = nbody_integrator_find(o->integrator),
                          .precision = o->precision,
@@ -527,27 +531,26 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     nb->megno = o->megno != 0;
     nb->planes = nb->integrator->planes + by_body + (nb->megno ? NBODY_TANGENT_PLANES : 0);
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
-    if (nbody_slices_open(nb, o) != 0 ||
-        world_reduce_status(nb->world, nbody_check_bodies(nb, mass, pos, vel) != 0 ||
-                                               nbody_added_copy(nb, o) != 0 ||
-                                               choose_devices(nb, o) != 0
-                                           ? -1
-                                           : 0) != 0) {
-        nbody_free(nb);
-        return NULL;
-    }
-    if (examine_bodies(nb, o, mass, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
-        nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
-        nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
-        nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
-        nbody_host_choose(nb, o, mass) == 0 && nbody_softening_check(nb) == 0 &&
-        nbody_added_check(nb, mass) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
-        nbody_added_check_devices(nb) == 0 && (nbody_runs_on_host(nb) || build(nb) == 0) &&
-        check_division(nb) == 0 && allocate_bodies(nb) == 0 &&
-        nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 && nbody_field_upload(nb) == 0 &&
-        nbody_added_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
-        (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) && nbody_stepper_open(nb) == 0 &&
-        upload_bodies(nb, mass, pos, vel) == 0 && (nbody_runs_on_host(nb) || warm_up(nb) == 0))
+    if (nbody_slices_open(nb, o) == 0 &&
+        agree(nb, nbody_check_bodies(nb, mass, pos, vel) == 0 && nbody_added_copy(nb, o) == 0 &&
+                      choose_devices(nb, o) == 0) == 0 &&
+        agree(nb, examine_bodies(nb, o, mass, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
+                      nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
+                      nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
+                      nbody_baseline_check(nb) == 0) == 0 &&
+        agree(nb, nbody_method_choose(nb, o->method) == 0 && nbody_host_choose(nb, o, mass) == 0 &&
+                      nbody_softening_check(nb) == 0 && nbody_added_check(nb, mass) == 0) == 0 &&
+        nbody_prepare(nb, o, mass, pos, vel) == 0 &&
+        agree(nb, nbody_added_check_devices(nb) == 0) == 0 &&
+        (nbody_runs_on_host(nb) || build(nb) == 0) &&
+        agree(nb, check_division(nb) == 0 && allocate_bodies(nb) == 0 &&
+                      nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 &&
+                      nbody_field_upload(nb) == 0 && nbody_added_upload(nb) == 0 &&
+                      nbody_softening_upload(nb) == 0 &&
+                      (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) &&
+                      nbody_stepper_open(nb) == 0) == 0 &&
+        upload_bodies(nb, mass, pos, vel) == 0 &&
+        agree(nb, nbody_runs_on_host(nb) || warm_up(nb) == 0) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -558,16 +561,13 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
 {
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = nbody_create_engine(o, n, mass, pos, vel, false);
+    /* the shape is tuned for multi-step launches only */
     if (nb && !nbody_runs_on_host(nb) && nb->device[0].fused_entry &&
-        !nb->device[0]
-             .force.multi_step_kernel) { /* the shape is tuned for multi-step launches only */
+        !nb->device[0].force.multi_step_kernel) {
         nbody_free(nb);
         nb = nbody_create_engine(o, n, mass, pos, vel, true);
     }
-    if (world_reduce_status(o->world, nb ? 0 : -1) == 0)
-        return nb;
-    nbody_free(nb);
-    return NULL;
+    return nb;
 }
 
 void nbody_free(nbody *nb)
