@@ -106,7 +106,8 @@ static int set_context(life *lf, CLCONTEXT *ctx)
     return clgetndev(lf->ctx) ? 0 : clerror_set(ENODEV, "life: the context has no device");
 }
 
-static life *life_create_engine(const struct life_options *options)
+/* Make an engine without cells. */
+static life *life_alloc(const struct life_options *options)
 {
     struct life_family rule;
     struct life_grid grid;
@@ -136,21 +137,28 @@ static life *life_create_engine(const struct life_options *options)
     lf->shape = options->shape ? strdup(options->shape) : NULL;
     if (options->shape && !lf->shape)
         clerror_set(ENOMEM, "life: out of memory for an engine");
-    else if ((row->devices == LIFE_HOST || set_context(lf, options->ctx) == 0) &&
-             lf->backend->create(lf, options) == 0)
+    else if (row->devices == LIFE_HOST || set_context(lf, options->ctx) == 0)
         return lf;
     free(lf->shape);
     free(lf);
     return NULL;
 }
 
+/* Ranks agree on each part that they do by themselves, and so leave together. */
 life *life_create(const struct life_options *options)
 {
     options = options ? options : &(const struct life_options){.ctx = NULL};
-    life *lf = life_create_engine(options);
-    if (world_reduce_status(options->world, lf ? 0 : -1) == 0)
-        return lf;
-    life_free(lf);
+    life *lf = life_alloc(options);
+    if (world_reduce_status(options->world, lf ? 0 : -1) == 0) {
+        const bool made = lf->backend->create(lf, options) == 0;
+        if (world_reduce_status(options->world, made ? 0 : -1) == 0)
+            return lf;
+        if (made)
+            return life_free(lf), NULL;
+    }
+    if (lf)
+        free(lf->shape);
+    free(lf);
     return NULL;
 }
 

@@ -39,12 +39,14 @@ static int packed_divide_rows(life *lf, struct packed *p, const struct cldev_inf
     } own = {0, p->generations, (int32_t)p->n, p->part[0].shape.across, p->part[0].shape.exchange};
     const size_t ranks = (size_t)world_size(lf->world), rank = (size_t)world_rank(lf->world);
     struct rank_shape *of_rank = calloc(ranks, sizeof *of_rank);
-    if (!of_rank)
-        return clerror_set(ENOMEM, "life: out of memory for a list of ranks");
+    int status = world_reduce_status(
+        lf->world, of_rank ? 0 : clerror_set(ENOMEM, "life: out of memory for a list of ranks"));
+    if (status != 0)
+        return free(of_rank), -1;
     for (size_t i = 0; i < p->n; i++)
         own.weight += device_weight(&info[i]);
     own.weight = lf->weight > 0 ? lf->weight : own.weight;
-    int status = world_gather(lf->world, &own, sizeof own, of_rank);
+    status = world_gather(lf->world, &own, sizeof own, of_rank);
     double total = 0, sum = 0;
     size_t devices = 1;
     for (size_t r = 0; r < ranks; r++) {
@@ -358,8 +360,8 @@ static void packed_free(life *lf)
     lf->state = NULL;
 }
 
-static int packed_create_parts(life *lf, struct packed *p, const struct life_options *options,
-                               const struct cldev_info *info)
+static int packed_choose_shapes(const life *lf, struct packed *p,
+                                const struct life_options *options, const struct cldev_info *info)
 {
     for (size_t i = 0; i < p->n; i++) {
         struct life_shape *shape = &p->part[i].shape;
@@ -369,6 +371,11 @@ static int packed_create_parts(life *lf, struct packed *p, const struct life_opt
         if (!i || shape->generations < p->generations)
             p->generations = shape->generations;
     }
+    return 0;
+}
+
+static int packed_create_parts(life *lf, struct packed *p, const struct cldev_info *info)
+{
     if (world_size(lf->world) > 1 && packed_divide_rows(lf, p, info) < 0)
         return -1;
     packed_set_columns(lf, p);
@@ -404,7 +411,7 @@ static int packed_create(life *lf, const struct life_options *options)
     lf->state = p;
     const size_t n = clgetndev(lf->ctx);
     struct cldev_info *info = calloc(n, sizeof *info);
-    int status = -1;
+    int status = 0;
     if (p) {
         p->n = n;
         p->poll_every = 1;
@@ -412,9 +419,14 @@ static int packed_create(life *lf, const struct life_options *options)
         p->part = calloc(n, sizeof *p->part);
     }
     if (!p || !p->part || !info)
-        clerror_set(ENOMEM, "life: out of memory for the list of devices");
-    else if (clgetdevinfo(lf->ctx, info) == 0)
-        status = packed_create_parts(lf, p, options, info);
+        status = clerror_set(ENOMEM, "life: out of memory for the list of devices");
+    if (status == 0)
+        status = clgetdevinfo(lf->ctx, info);
+    if (status == 0)
+        status = packed_choose_shapes(lf, p, options, info);
+    status = world_reduce_status(lf->world, status);
+    if (status == 0)
+        status = packed_create_parts(lf, p, info);
     free(info);
     if (status < 0)
         packed_free(lf);

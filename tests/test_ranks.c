@@ -1284,6 +1284,39 @@ static void ranks_nbody_failed_exchange_leaves_no_receive(void **state)
     free(c);
 }
 
+/* ---- Creation. ------------------------------------------------------------------------------- */
+
+/* One rank's options are wrong: all ranks leave life_create with its message, and can still talk to
+ * each other. */
+static int life_creation_fails(struct rank_run *r)
+{
+    CLCONTEXT *cp = open_rank_devices();
+    const struct life_options good = {.width = 64, .height = 64},
+                              wrong[] = {{.width = 64},
+                                         {.width = 64, .height = 64, .rule = "none"},
+                                         {.width = 64, .height = 64, .shape = "no_such_key=1"}};
+    int status = 0;
+    for (size_t k = 0; status == 0 && k < sizeof wrong / sizeof *wrong; k++) {
+        struct life_options options = r->rank == 1 ? wrong[k] : good;
+        options.ctx = cp;
+        options.world = r->world;
+        life *lf = life_create(&options);
+        if (lf || !strstr(clerror(), r->rank == 1 ? "" : "rank 1 on"))
+            status = WRONG("case %zu: %s", k, clerror());
+        life_free(lf);
+        if (world_barrier(r->world) != 0)
+            return -1;
+    }
+    clcontext_destroy(cp);
+    return status;
+}
+
+static void ranks_life_creation_fails_together(void **state)
+{
+    (void)state;
+    ranks_work(3, life_creation_fails, (struct ranks_how){.delay = 0});
+}
+
 /* ---- Products of matrices. ------------------------------------------------------------------- */
 
 struct matmul_case {
@@ -1709,6 +1742,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),
         cmocka_unit_test(ranks_nbody_creation_fails_together),
+        cmocka_unit_test(ranks_life_creation_fails_together),
         cmocka_unit_test(ranks_nbody_failed_exchange_leaves_no_receive),
         cmocka_unit_test(ranks_matmul_products_are_right),
         cmocka_unit_test(ranks_matmul_takes_far_rows),
