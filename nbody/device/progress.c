@@ -7,12 +7,12 @@
 
 void nbody_progress_begin(struct nbody *nb, const char *call, double work)
 {
-    nb->task =
-        (struct task){.progress = nb->task.progress,
-                      .arg = nb->task.arg,
-                      .call = call,
-                      .work = work,
-                      .stoppable = !nb->domain.ranks}; /* ranks stop together, between batches */
+    const bool alone = world_size(nb->world) == 1; /* ranks stop together, between batches */
+    nb->task = (struct task){.progress = nb->task.progress,
+                             .arg = nb->task.arg,
+                             .call = call,
+                             .work = work,
+                             .stoppable = alone};
 }
 
 void nbody_progress_set_done(struct nbody *nb, double done)

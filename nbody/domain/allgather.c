@@ -19,7 +19,7 @@
 
 enum { ARRAYS = 3, ROUND = 3 }; /* message tags: index of the array, plus ROUND in round two */
 
-struct ranks {
+struct allgather {
     size_t nsend, nreceive, nreceive_row; /* receives from this rank's grid row, which come first */
     world_request **receive_request;      /* in flight; they follow the sends */
     world_request *send_request[];
@@ -30,8 +30,8 @@ int nbody_allgather_open(struct nbody *nb)
     const size_t ranks = (size_t)world_size(nb->world), most = ARRAYS * ranks;
     if (ranks == 1)
         return 0;
-    struct ranks *const r = calloc(1, sizeof *r + 2 * most * sizeof *r->send_request);
-    nb->domain.ranks = r;
+    struct allgather *const r = calloc(1, sizeof *r + 2 * most * sizeof *r->send_request);
+    nb->domain.allgather = r;
     if (!r)
         return clerror_set(ENOMEM, "nbody_create: out of memory for %zu ranks", ranks);
     r->receive_request = r->send_request + most;
@@ -40,7 +40,7 @@ int nbody_allgather_open(struct nbody *nb)
 
 void nbody_allgather_free(struct nbody *nb)
 {
-    struct ranks *r = nb->domain.ranks;
+    struct allgather *r = nb->domain.allgather;
     if (!r)
         return;
     world_wait(nb->world, r->send_request, r->nsend);
@@ -50,18 +50,18 @@ void nbody_allgather_free(struct nbody *nb)
 
 /* Rows first .. end - 1 of an array that the devices exchange: posm, and velo and acce if the
  * engine has them. Without the array or rows, bytes is 0. */
-struct row_bytes {
+struct rows {
     char *at;
     size_t bytes;
 };
 
-static struct row_bytes row_bytes(const struct nbody *nb, int array, size_t first, size_t end)
+static struct rows rows_of(const struct nbody *nb, int array, size_t first, size_t end)
 {
     void *const arrays[ARRAYS] = {nb->particles.posm, nb->particles.velo, nb->particles.acce};
     const size_t row = 4 * nb->real;
     return arrays[array] && first < end
-               ? (struct row_bytes){(char *)arrays[array] + first * row, (end - first) * row}
-               : (struct row_bytes){NULL, 0};
+               ? (struct rows){(char *)arrays[array] + first * row, (end - first) * row}
+               : (struct rows){NULL, 0};
 }
 
 /* ---- Between ranks. -------------------------------------------------------------------------- */
@@ -79,9 +79,9 @@ static int rank_grid_columns(int ranks)
 /* Post messages with rows first .. end - 1. */
 static int allgather_post(struct nbody *nb, bool send, int rank, int tag, size_t first, size_t end)
 {
-    struct ranks *r = nb->domain.ranks;
+    struct allgather *r = nb->domain.allgather;
     for (int a = 0; a < ARRAYS; a++) {
-        const struct row_bytes b = row_bytes(nb, a, first, end);
+        const struct rows b = rows_of(nb, a, first, end);
         if (b.bytes == 0)
             continue;
         world_request *request = send ? world_send(nb->world, rank, tag + a, b.at, b.bytes)
@@ -116,7 +116,7 @@ static int allgather_post_round(struct nbody *nb, bool send, bool second)
 /* Post the receives. */
 static int allgather_receive(struct nbody *nb)
 {
-    struct ranks *r = nb->domain.ranks;
+    struct allgather *r = nb->domain.allgather;
     if (!r)
         return 0;
     const size_t sent = r->nsend;
@@ -132,7 +132,7 @@ static int allgather_receive(struct nbody *nb)
 /* Block until all rows of other ranks have arrived. */
 static int allgather_wait_ranks(struct nbody *nb)
 {
-    struct ranks *r = nb->domain.ranks;
+    struct allgather *r = nb->domain.allgather;
     if (!r)
         return 0;
     world_request **const second = r->receive_request + r->nreceive_row;
@@ -153,7 +153,7 @@ static int copy_rows(struct nbody *nb, const struct nbody_device *p, size_t firs
                      int direction, cl_event *ev)
 {
     for (int a = 0; a < ARRAYS; a++) {
-        const struct row_bytes rows = row_bytes(nb, a, first, end);
+        const struct rows rows = rows_of(nb, a, first, end);
         if (rows.bytes == 0)
             continue;
         *ev = clmsyncn(nb->ctx, p->dev, rows.at, rows.bytes,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { MOST_DEVICES = 64 }; /* of a rank among several: they have message tags of their own */
+enum { MOST_DEVICES = 64 }; /* of a rank among several: message tags 16 to 79 (exchange.c) */
 
 /* ---- Kinds of devices. ----------------------------------------------------------------------- */
 
@@ -224,7 +224,10 @@ int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
     if (find_traits(nb, info, &all) != 0)
         return -1;
     if (all.devices > MOST_DEVICES && world_size(nb->world) > 1)
-        return clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
+        return clerror_set(EINVAL,
+                           "nbody_create: a rank has %u devices; of several ranks, each has at "
+                           "most %d",
+                           all.devices, MOST_DEVICES);
     const size_t n = (size_t)world_size(nb->world) * all.devices;
     struct share *const own = calloc(all.devices, sizeof *own);
     struct share *const each = calloc(n, sizeof *each);

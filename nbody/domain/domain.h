@@ -23,11 +23,11 @@
 struct nbody_device;
 
 struct domain {
-    size_t grain;            /* a device's bodies begin at a multiple of it */
-    size_t *first_row;       /* of each rank, and n */
-    struct holder *holder;   /* devices of all ranks that have bodies, by first row */
-    size_t holders;          /* number of them */
-    struct ranks *ranks;     /* exchange of positions; NULL with one rank */
+    size_t grain;                /* a device's bodies begin at a multiple of it */
+    size_t *first_row;           /* of each rank, and n */
+    struct holder *holder;       /* devices of all ranks that have bodies, by first row */
+    size_t holders;              /* number of them */
+    struct allgather *allgather; /* NULL with one rank */
     size_t *slice;           /* first body of each rank's slice, and n; NULL: all ranks pass all */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */

@@ -172,7 +172,7 @@ void nbody_domain_add_block(struct nbody *nb, const struct pair *e, enum pair_ki
 }
 
 /* Post a message with the bytes of a transfer. Tags 16 to 79 belong to the sender's domains: a rank
- * has at most 64 (ranks.c, which uses lower tags). */
+ * has at most 64 (divide.c). Positions have lower tags (allgather.c). */
 static int transfer_post(struct nbody *nb, const struct transfer *c, bool send, int rank)
 {
     struct domains *s = nb->domain.tree;

@@ -46,7 +46,7 @@ static bool repartition_is_due(const struct nbody *nb, double now)
 struct moving {
     cl_uint from, to; /* domains */
     size_t first, count;
-    char *numbers; /* of the rows: by part, then by row */
+    char *numbers; /* packed rows: by part, then by row */
 };
 
 /* A part of a device's rows: positions and masses, a plane of the state, or |a|. */

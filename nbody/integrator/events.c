@@ -342,7 +342,7 @@ int nbody_watch_events(nbody *nb, size_t rules, const struct nbody_event_rule *r
 {
     if (no_handle(nb, __func__))
         return -1;
-    if (nb->stepping == NBODY_BLOCK || nb->domain.ranks)
+    if (nb->stepping == NBODY_BLOCK || world_size(nb->world) > 1)
         return clerror_set(ENOTSUP, "nbody_watch_events: block steps and several ranks have no "
                                     "events; use NBODY_FIXED or NBODY_ADAPTIVE on one rank");
     for (size_t k = 0; k < rules; k++)

@@ -36,7 +36,7 @@ static ptrdiff_t integrate_batch_size(struct nbody *nb, size_t steps)
         return (ptrdiff_t)most;
     if (seconds < STOP_SECONDS)
         return (ptrdiff_t)(STOP_SECONDS / seconds);
-    if (nb->method == NBODY_TREE || nb->domain.ranks) /* these sums cannot be cancelled */
+    if (nb->method == NBODY_TREE || world_size(nb->world) > 1) /* these sums cannot be cancelled */
         return 1;
     const int saved = nbody_rollback_save(nb);
     nbody_progress_set_stoppable(nb, saved == 0);
@@ -54,7 +54,7 @@ static ptrdiff_t integrate_agree_batch_size(struct nbody *nb, size_t steps)
  */
 static int integrate_agree_bad_step(struct nbody *nb, int bad)
 {
-    if (!nb->domain.ranks)
+    if (world_size(nb->world) == 1)
         return bad;
     nbody_progress_report(nb);
     int64_t all[2] = {bad, !nb->task.cancel_requested};
@@ -99,8 +99,8 @@ static int fixed_steps_run(struct nbody *nb, size_t steps)
                 nbody_forces_range_advice(nb,
                                           "a smaller time step or a larger softening may help"));
         steps -= now;
-        nbody_progress_set_stoppable(nb,
-                                     steps > 0 && (!nb->domain.ranks || nb->task.cancel_requested));
+        nbody_progress_set_stoppable(
+            nb, steps > 0 && (world_size(nb->world) == 1 || nb->task.cancel_requested));
         if (nbody_progress_report(nb) != 0)
             return -1;
     }

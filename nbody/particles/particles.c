@@ -42,7 +42,7 @@ static void *alloc_four_per_body(struct nbody *nb)
     for (cl_uint d = 0; d < nb->ndev; d++)
         owners += nb->device[d].rows > 0;
     return nbody_device_memory(nb, nb->padded * 4 * nb->real,
-                               owners == 1 && !nb->domain.ranks ? CL_MEM_ZEROCOPY : 0);
+                               owners == 1 && world_size(nb->world) == 1 ? CL_MEM_ZEROCOPY : 0);
 }
 
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p)

@@ -205,9 +205,9 @@ static int sample_from_devices(nbody *nb, size_t count, const uint32_t *which, f
     if ((!nb->particles.sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
         sampler_choose(nb, count, which) != 0)
         return -1;
-    if (pos && nb->domain.ranks)
+    if (pos && world_size(nb->world) > 1)
         memset(pos, 0, count * sizeof *pos);
-    if (vel && nb->domain.ranks)
+    if (vel && world_size(nb->world) > 1)
         memset(vel, 0, count * sizeof *vel);
     for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)

@@ -314,7 +314,7 @@ static struct snapshot *snapshot_open(struct nbody *nb)
     if (!h || nb->simulation.snapshot)
         return h;
     nb->simulation.snapshot = h;
-    h->spare = nb->domain.ranks || !nb->ctx ? NULL : calloc(nb->ndev, sizeof *h->spare);
+    h->spare = world_size(nb->world) > 1 || !nb->ctx ? NULL : calloc(nb->ndev, sizeof *h->spare);
     h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL; /* one rank has all rows */
     bool whole = h->body;
     for (cl_uint d = 0; whole && d < nb->ndev; d++)
