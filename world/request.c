@@ -200,6 +200,16 @@ void progress_thread_stop(stdcl_world *w)
 
 /* ---- Posting requests. ----------------------------------------------------------------------- */
 
+int request_failed_peer(stdcl_world *w, bool *broken)
+{
+    world_lock(w);
+    const int rank = w->silent_peer;
+    *broken = *w->broken;
+    pthread_mutex_unlock(&w->lock);
+    return rank;
+}
+
+/* Call with the lock, or after a call that held it and found the transport broken. */
 static int fail_broken_transport(const stdcl_world *w)
 {
     return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank,
@@ -439,7 +449,9 @@ static int request_wait(stdcl_world *w, struct world_request *request)
         return fail_broken_transport(w);
     if (status == 0)
         return 0;
+    world_lock(w);
     w->silent_peer = rank;
+    pthread_mutex_unlock(&w->lock);
     return clerror_set(
         ETIMEDOUT,
         "rank %d on %s has waited %g s for rank %d on %s; $STDCL_TIMEOUT is how long it may wait",
