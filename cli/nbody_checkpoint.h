@@ -37,18 +37,20 @@ struct checkpoint_head {
     uint64_t text, sum;    /* bytes of JSON; checksum of everything after the head */
 };
 
-/* State of the run beyond its command line. */
+/* State of the run beyond its command line. Unused members, always 0, stand in place of padding,
+ * which would carry bytes of other memory into the file. */
 struct checkpoint_state {
     uint64_t size; /* of this struct */
     size_t n, gas, star, frames_done, series, rows, history, columns, text, path, engine;
     uint64_t seed;
     double G, eps, dt, accuracy, eta, time_start, seconds;
-    int stepping, integrator, precision, kernel, method, model, also;
+    int stepping, integrator, precision, kernel, method, model, also, unused1;
     size_t n_start, events, orbits, found;
     double radius, energy_lost, interactions;
-    int collide, coordinates, corrector, safe_mode, megno;
+    int collide, coordinates, corrector, safe_mode, megno, unused2;
     double hill;
     int own_eps; /* per-body softenings */
+    int unused3;
     struct picture_options picture;
     struct nbody_diagnostics start;
 };
@@ -60,7 +62,7 @@ struct ensemble_state {
     size_t systems, bodies, engine, kept;
     uint64_t seed;
     double G, dt, spread, time_start, seconds;
-    int integrator;
+    int integrator, unused;
 };
 
 /* Parts of a checkpoint. They point into its image and need not be aligned; `state` has their

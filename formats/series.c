@@ -229,7 +229,7 @@ int series_add(struct series *s, size_t step, const struct particles *p)
         return clerror_set(ENOMEM, "%s: out of memory for its index", s->pattern);
     s->file = grown;
     s->file[s->n] = (struct series_file){
-        s->n, step, p->time, p->gas, particles_all(p) - p->gas - p->star, p->star, p->also};
+        s->n, step, p->time, p->gas, particles_all(p) - p->gas - p->star, p->star, p->also, 0};
     s->n++;
     return series_write(s);
 }

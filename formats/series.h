@@ -38,6 +38,7 @@ struct series_file {
     double time;
     size_t gas, other, star; /* number of bodies */
     int also;                /* as in struct particles */
+    int unused;              /* 0, in place of padding: checkpoints contain it */
 };
 
 struct series {

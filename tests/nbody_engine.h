@@ -1,5 +1,5 @@
 /* nbody_engine.h - helpers shared by tests of N-body engines: arrays, equal shares, total
- * energy, the difference of two systems, support of doubles.
+ * energy, the difference of two systems, support of doubles, devices of one model.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ENGINE_H
@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 typedef const double (*rows)[3];
 
@@ -44,6 +45,17 @@ static inline bool context_has_doubles(void)
     bool all = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0;
     for (cl_uint d = 0; all && d < clgetndev(stddev); d++)
         all = info[d].dev_pref_vec_double > 0;
+    return all;
+}
+
+/* True if all devices of stddev are of one model. Unlike devices round differently, so bits depend
+ * on the division of the bodies over them. */
+static inline bool devices_are_alike(void)
+{
+    struct cldev_info info[64];
+    bool all = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0;
+    for (cl_uint d = 1; all && d < clgetndev(stddev); d++)
+        all = strcmp(info[d].dev_name, info[0].dev_name) == 0;
     return all;
 }
 

@@ -232,6 +232,34 @@ static void cut_state(const char *from, size_t state, const char *file)
     free(image);
 }
 
+/* Fail unless the 4 bytes that end at offset `end` of the state in a checkpoint are 0. */
+static void check_unused_bytes(const char *file, size_t end)
+{
+    size_t size;
+    struct checkpoint_head head;
+    char *image = bytes_of(in_folder(file), &size);
+    ready(image);
+    memcpy(&head, image, sizeof head);
+    for (size_t i = end - 4; i < end; i++)
+        assert_int_equal(image[sizeof head + head.text + i], 0);
+    free(image);
+}
+
+/* Members are aligned; between them no bytes of other memory get into the file. */
+static void restart_checkpoint_has_no_foreign_bytes(void **unused)
+{
+    static const size_t end[] = {offsetof(struct checkpoint_state, n_start),
+                                 offsetof(struct checkpoint_state, hill),
+                                 offsetof(struct checkpoint_state, picture)};
+    (void)unused;
+    restart_succeeds("-n 20 --steps 1 --checkpoint bytes.ckpt -q");
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+        check_unused_bytes("bytes.ckpt", end[i]);
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n");
+    restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint bytes.ckpt -q");
+    check_unused_bytes("bytes.ckpt", sizeof(struct ensemble_state));
+}
+
 /* A run by --steps resumes to a time, and a run to a time resumes by --steps. */
 static void restart_accepts_another_end(void **unused)
 {
@@ -902,6 +930,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_snapshot_of_clustered_bodies_equals_saved_state),
         cmocka_unit_test(restart_rejects_other_engine),
         cmocka_unit_test(restart_accepts_same_command_line),
+        cmocka_unit_test(restart_checkpoint_has_no_foreign_bytes),
         cmocka_unit_test(restart_replaces_saved_lists),
         cmocka_unit_test(restart_rejects_other_settings),
         cmocka_unit_test(restart_rejects_corrupt_checkpoint), /* the file left by
@@ -931,5 +960,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 19, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 20, 3, files_create, files_remove);
 }

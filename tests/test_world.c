@@ -641,14 +641,17 @@ static int loses_transport(struct rank_run *r)
 }
 
 /* Rank 3 is silent until all is over: rank 2 waits for it, and rank 0 for rank 2. They time out
- * only after all have joined. */
+ * only after all have joined. Rank 3 sleeps before it ends: meanwhile its progress thread finds the
+ * transport broken, and ThreadSanitizer reports a rank that reads this without the lock. */
 static int one_is_silent(struct rank_run *r)
 {
     if (world_barrier(r->world) != 0)
         return -1;
     r->world->timeout = 0.3;
-    if (r->rank == 3)
+    if (r->rank == 3) {
         wait_until_told();
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    }
     const int status = r->rank == 3 ? -1 : world_barrier(r->world);
     world_abort(r->world, 1, clerror());
     return status != 0 ? 0 : WRONG("the barrier held");
@@ -1091,6 +1094,9 @@ int main(int argc, char **argv)
     all_orders = argc > 1;
     for (cl_uint i = 0; i < 2; i++)
         device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
+    const struct CMUnitTest orders[] = {cmocka_unit_test(world_messages_arrive_in_every_order)};
+    if (all_orders)
+        return cmocka_run_group_tests(orders, NULL, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(world_messages_arrive_in_every_order),
         cmocka_unit_test(world_ranks_write_one_file),
@@ -1117,7 +1123,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(world_launchers_are_recognised),
         cmocka_unit_test(world_wait_time_is_counted),
     };
-    if (all_orders)
-        cmocka_set_test_filter("mail_arrives_in_every_order");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,9 @@
 #
 # CTest knows programs; those written with cmocka hold many tests, each of which may be skipped. So a
 # program that prints cmocka's summary counts as the tests it names, any other as one. A program that
-# fails counts as at least one failure, also when it crashed before its summary. A test that was not
-# run is a failure, although CTest's file calls it skipped. The first file names the tests that
+# fails counts as at least one failure, also when it crashed before its summary. A program whose
+# summaries name no test is a failure: a filter chose none. A test that was not run is a failure,
+# although CTest's file calls it skipped. The first file names the tests that
 # may be skipped, "PROGRAM REASON" or "PROGRAM:TEST REASON", or "*END REASON" for every program whose name ends so; what
 # test_X may skip deep_X_as_gpu may; any other skip is a failure. With STDCL_TEST_CI in the environment only those with a + before
 # the name may be skipped. Before the count stands which programs took longest.
@@ -25,7 +26,7 @@ FNR == NR { # tests/skips
     status = attribute("status")
     time(name, attribute("time"))
     message = listing = ""
-    counted["PASSED"] = counted["FAILED"] = counted["SKIPPED"] = nfailed = nskipped = 0
+    counted["PASSED"] = counted["FAILED"] = counted["SKIPPED"] = nfailed = nskipped = summaries = 0
 }
 /^[ \t]*<skipped / { message = attribute("message") }
 { sub(/^[ \t]*<system-out>/, "") }
@@ -35,6 +36,7 @@ FNR == NR { # tests/skips
     for (i = 3; $i !~ /^test\(s\)/; i++)
         ;
     counted[$2] += $(i - 1)
+    summaries++
     listing = $2 == "PASSED" ? "" : $2
     next
 }
@@ -53,6 +55,8 @@ FNR == NR { # tests/skips
         skip(name)
     else if (status == "disabled" || status == "notrun")
         fail(name ": not run" (message == "" ? "" : " (" message ")"))
+    else if (status == "run" && cases == 0 && summaries > 0)
+        fail(name ": ran none of its tests")
     else if (status == "run" && cases == 0)
         passed++
     else if (cases == 0)

@@ -195,12 +195,12 @@ static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
     w->ending = true;
     w->reports[0] = *own;
     pthread_mutex_unlock(&w->lock);
-    for (bool failure = own->status != 0;
-         count_reports(w, &failure) < w->size - 1 && !*w->broken;) {
+    for (bool failure = own->status != 0, broken; count_reports(w, &failure) < w->size - 1;) {
         const double now = seconds_now();
+        request_failed_peer(w, &broken);
         if (failure && failed == 0)
             failed = now;
-        if ((failure && now - failed > GRACE_SECONDS) || now - since > w->timeout)
+        if (broken || (failure && now - failed > GRACE_SECONDS) || now - since > w->timeout)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
@@ -281,11 +281,13 @@ void finalize_unmade(stdcl_world *w)
 
 bool finalize_finish(stdcl_world *w, int status, const char *sentence)
 {
-    struct exit_report own = {.status = status, .rank = w->rank, .silent_peer = w->silent_peer};
+    bool broken;
+    struct exit_report own = {
+        .status = status, .rank = w->rank, .silent_peer = request_failed_peer(w, &broken)};
     snprintf(own.sentence, sizeof own.sentence, "%s", sentence ? sentence : "");
     if (w->size == 1)
         return true;
-    if (*w->broken)
+    if (broken)
         return finalize_broken(w, &own);
     return w->rank == 0 ? finalize_rank_0(w, &own) : finalize_other_rank(w, &own);
 }

@@ -103,6 +103,9 @@ void request_drop(stdcl_world *w, struct world_request *request);
 void request_drop_all(stdcl_world *w);
 void request_free_detached(struct world_request *detached);
 bool request_done(stdcl_world *w, const struct world_request *request);
+/* Return the rank of the timeout, or of the request that broke the transport; -1: none. *broken:
+ * set to whether the transport failed. */
+int request_failed_peer(stdcl_world *w, bool *broken);
 /* Post a request and wait for it; -1 as world_wait. */
 int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
 int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size);

@@ -200,6 +200,16 @@ void progress_thread_stop(stdcl_world *w)
 
 /* ---- Posting requests. ----------------------------------------------------------------------- */
 
+int request_failed_peer(stdcl_world *w, bool *broken)
+{
+    world_lock(w);
+    const int rank = w->silent_peer;
+    *broken = *w->broken;
+    pthread_mutex_unlock(&w->lock);
+    return rank;
+}
+
+/* Call with the lock, or after a call that held it and found the transport broken. */
 int fail_broken_transport(const stdcl_world *w)
 {
     return clerror_set(EPROTO, "rank %d on %s cannot talk to rank %d on %s any more: %s", w->rank,
@@ -447,7 +457,9 @@ static int request_wait(stdcl_world *w, struct world_request *request)
         return fail_broken_transport(w);
     if (status == 0)
         return 0;
+    world_lock(w);
     w->silent_peer = rank;
+    pthread_mutex_unlock(&w->lock);
     return fail_timed_out(w, rank, w->timeout, "");
 }
 

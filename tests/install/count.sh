@@ -88,6 +88,12 @@ cat >"$box/report.xml" <<'END'
 
 </system-out>
 	</testcase>
+	<testcase name="filtered" classname="filtered" time="0.1" status="run">
+		<system-out>[==========] Running 0 test(s).
+[==========] 0 test(s) run.
+[  PASSED  ] 0 test(s).
+</system-out>
+	</testcase>
 	<testcase name="stray" classname="stray" time="0.1" status="notrun">
 		<skipped message="SKIP_RETURN_CODE=77"/>
 		<system-out></system-out>
@@ -107,9 +113,10 @@ skipped  walks_far (it is too far)
 FAILED   part_far:one: skipped, but tests/skips does not allow that
 skipped  deep_sum_as_gpu:big (there is no room)
 FAILED   deep_sum_as_gpu:small: skipped, but tests/skips does not allow that
+FAILED   filtered: ran none of its tests
 FAILED   stray: skipped, but tests/skips does not allow that
 the longest, of 121 s in all: cases 61 s, crash 40 s, newer 13 s, late 4 s, plain 3 s
-8 passed, 8 failed, 4 skipped
+8 passed, 9 failed, 4 skipped
 END
 
 awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
@@ -118,7 +125,7 @@ diff "$box/expected" "$box/counted" || exit 1
 
 # In continuous integration only skips marked + are allowed.
 STDCL_TEST_CI=1 awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
-tail -n 1 "$box/counted" | grep -qx "8 passed, 11 failed, 1 skipped" || exit 1
+tail -n 1 "$box/counted" | grep -qx "8 passed, 12 failed, 1 skipped" || exit 1
 grep -qx "skipped  absent .*" "$box/counted" || exit 1
 grep -qx "FAILED   walks_far: skipped, but tests/skips does not allow that in CI" "$box/counted" || exit 1
 
