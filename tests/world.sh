@@ -77,9 +77,14 @@ export STDCL_TIMEOUT=5 # long enough for all ranks to start, also on a busy mach
 sampled && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
 sampled && job bad "rank 0 on $(uname -n) has waited 5 s for rank 1 on $(uname -n) to leave; " 3 "$child" stays
 sampled && job bad "rank 1 on $(uname -n) has waited 5 s for rank 0 on $(uname -n) to leave; " 2 "$child" "others stay"
+sampled && job bad "rank 0 on $(uname -n) has waited 5 s for MPI to start: " 2 \
+    sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 0 ] || kill -STOP $$; exec "$1" work' - "$child"
 export STDCL_TIMEOUT=5s
 sampled && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
 unset STDCL_TIMEOUT
+
+sampled && job bad "/dev/stdin is a pipe or a device, which only one rank can read; " 2 "$stdcl" nbody -i /dev/stdin $pick --share
+sampled && job bad " bodies on each of 2 ranks of this host need " 2 "$stdcl" nbody -n 2^32 --method tree --eps 0.1 --dt 0.1 $pick --share
 
 # ---- Missing plugins, and plugins of another MPI.
 export STDCL_MPI=/nowhere/world-x.so

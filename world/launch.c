@@ -10,9 +10,11 @@
 #include "world/threads.h"
 
 #include "core/reserved.h"
+#include "world/drain_stdio.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -121,6 +123,70 @@ static const struct transport *plugin_choose(const char *const *names, const cha
     return NULL;
 }
 
+/* ---- A start without end. -------------------------------------------------------------------- */
+
+/* MPI_Init returns once all ranks have called it, and cannot be interrupted. */
+struct start {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool ended;
+    const struct world_options *options;
+};
+
+/* End the process if MPI has not started in time: the launcher then ends all ranks. Rank 0 has a
+ * second more to say why. */
+static void *start_watch(void *start)
+{
+    struct start *s = start;
+    struct timespec until;
+    double seconds;
+    int rank, status = 0;
+    char host[HOST_BYTES] = "", text[SENTENCE_BYTES];
+    world_launched(&rank);
+    (void)timeout_read(&seconds);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)ceil(seconds) + (rank > 0);
+    pthread_mutex_lock(&s->lock);
+    while (!s->ended && status == 0)
+        status = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    if (!s->ended) {
+        gethostname(host, sizeof host - 1);
+        snprintf(text, sizeof text,
+                 "rank %d on %s has waited %g s for MPI to start: another rank does not answer; "
+                 "$STDCL_TIMEOUT is how long it may wait",
+                 rank, host, seconds);
+        s->options->on_abort(s->options->arg, text);
+        drain_stdio();
+        _exit(EXIT_FAILURE);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* Call `join` of a transport under a watch. */
+static int start_transport(const struct transport *by, const struct world_options *options,
+                           int communicator, void **state, int *rank, int *size, int *background,
+                           char *transport_name, char *why)
+{
+    struct start s = {.lock = PTHREAD_MUTEX_INITIALIZER, .options = options};
+    pthread_condattr_t by_clock;
+    pthread_t thread;
+    pthread_condattr_init(&by_clock);
+    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&s.changed, &by_clock);
+    pthread_condattr_destroy(&by_clock);
+    const bool watched = pthread_create(&thread, NULL, start_watch, &s) == 0;
+    const int status = by->join(communicator, state, rank, size, background, transport_name, why);
+    pthread_mutex_lock(&s.lock);
+    s.ended = true;
+    pthread_cond_signal(&s.changed);
+    pthread_mutex_unlock(&s.lock);
+    if (watched)
+        pthread_join(thread, NULL);
+    pthread_cond_destroy(&s.changed);
+    return status;
+}
+
 /* ---- Joined. --------------------------------------------------------------------------------- */
 
 /* MPI_Abort ends the process, so nobody else can print the reason. */
@@ -139,7 +205,8 @@ static stdcl_world *world_start(const struct transport *by, int communicator,
     void *state = NULL;
     int rank = 0, size = 1, background = 0;
     char transport_name[TRANSPORT_WHY] = "", why[TRANSPORT_WHY] = "";
-    if (by->join(communicator, &state, &rank, &size, &background, transport_name, why) != 0) {
+    if (start_transport(by, &own, communicator, &state, &rank, &size, &background, transport_name,
+                        why) != 0) {
         clerror_set(EPROTO, "world_join: %s cannot start: %s", by->names, why);
         return NULL;
     }
