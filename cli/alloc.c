@@ -9,6 +9,7 @@
 
 #include "core/host_memory.h"
 
+#include <math.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,27 +42,29 @@ void *cli_realloc(void *old, size_t count, size_t size)
     return exit_unless_allocated(realloc(old, bytes), count, size);
 }
 
-static int need_memory(size_t count, const char *what, double need, double have)
+/* Elements of `size` bytes, `count` on each of `ranks` ranks, in `have` bytes. */
+static int need_memory(double ranks, size_t count, size_t size, const char *what, double have)
 {
     struct cli_text a, b;
+    const double need = ranks * (double)count * (double)size;
     if (need <= have)
         return CLI_DONE;
-    return cli_failed("%zu %s need %s of memory, of which %s may be used", count, what,
-                      cli_text_bytes(&a, need), cli_text_bytes(&b, have));
+    return cli_failed("%zu %s need %s of memory, of which %s may be used; %.0f fit", count, what,
+                      cli_text_bytes(&a, need), cli_text_bytes(&b, have),
+                      floor(have / ranks / (double)size));
 }
 
 int cli_memory_for(size_t count, size_t size, const char *what)
 {
-    return need_memory(count, what, (double)count * (double)size, host_memory_left());
+    return need_memory(1, count, size, what, host_memory_left());
 }
 
 int cli_memory_for_ranks(int ranks, size_t count, size_t size, const char *what)
 {
     char each[80];
-    const int status = cli_memory_for(count, size, what);
-    snprintf(each, sizeof each, "%s on each of %d ranks of this host", what, ranks);
-    return status == CLI_DONE
-               ? need_memory(count, each, (double)ranks * (double)count * (double)size,
-                             host_memory_resident())
-               : status;
+    snprintf(each, sizeof each, ranks > 1 ? "%s on each of %d ranks of this host" : "%s", what,
+             ranks);
+    const int status = need_memory(1, count, size, each, host_memory_left());
+    return status == CLI_DONE ? need_memory(ranks, count, size, each, host_memory_resident())
+                              : status;
 }

@@ -129,7 +129,7 @@ static int get_all_states(const struct life_job *job, struct life_cells *cells,
 {
     life *lf = job->engine_of_run;
     const size_t some = ((size_t)1 << 22) / cells->width + 1;
-    if (cli_memory_for(cells->width, cells->height, "cells of several states") != CLI_DONE)
+    if (cli_memory_for(cells->height, cells->width, "rows of cells") != CLI_DONE)
         return CLI_FAILED;
     p->states = life_states(lf);
     p->colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;

@@ -282,7 +282,7 @@ static bool is_within(const struct life_box *box, unsigned bits)
 /* Get the states of the rectangle's cells. */
 static int get_box_states(const struct plane *p, struct life_pattern *pattern)
 {
-    if (cli_memory_for(pattern->columns, pattern->rows, "cells of several states") != CLI_DONE)
+    if (cli_memory_for(pattern->rows, pattern->columns, "rows of cells") != CLI_DONE)
         return CLI_FAILED;
     pattern->states = life_states(p->job->engine_of_run);
     pattern->colours = p->job->transitions ? life_transitions_colour(p->job->transitions, 0) : NULL;

@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool devices_shared, explains;
@@ -215,11 +216,20 @@ void cli_ranks_fail(int status)
 int cli_ranks_same_file(const char *file)
 {
     char what[600], print[64] = "no such file";
+    struct stat s;
     if (world_size(cli_world) == 1 || !file)
         return CLI_DONE;
     if (strcmp(file, "-") == 0)
         return cli_wrong(
             "only one rank can read standard input; give a file that all ranks can read");
+    const bool stream = stat(file, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+    if (world_reduce_status(
+            cli_world, stream ? clerror_set(EINVAL,
+                                            "%s is a pipe or a device, which only one rank can "
+                                            "read; give a file that all ranks can read",
+                                            file)
+                              : 0) != 0)
+        return cli_failed_call(NULL);
     FILE *fp = fopen(file, "rb");
     if (fp) {
         uint64_t hash = 14695981039346656037u; /* FNV-1a */
