@@ -10,6 +10,7 @@
 
 #include "stdcl/philox.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -640,6 +641,50 @@ static int loses_transport(struct rank_run *r)
     return 0;
 }
 
+/* Rank 0 times out at once; rank 1's report arrives at the third poll, after rank 0 has found it
+ * missing. */
+static const struct transport_request *late_report;
+static int late_polls;
+
+static int test_third(void *state, struct transport_request *request, char *why)
+{
+    int status = 0;
+    if (request != late_report)
+        return in_time->test(state, request, why);
+    if (--late_polls > 0)
+        return 0;
+    while ((status = in_time->test(state, request, why)) == 0)
+        sched_yield();
+    return status;
+}
+
+static void poll_due(stdcl_world *w)
+{
+    w->low_priority_due = 0;
+}
+
+static int reports_late(struct rank_run *r)
+{
+    static struct transport late;
+    stdcl_world *w = r->world;
+    if (r->rank == 0) {
+        in_time = w->transport;
+        late_report = w->report_requests[1]->request;
+        late_polls = INT_MAX;
+        late = *w->transport;
+        late.test = test_third;
+        w->transport = &late;
+        w->poll = poll_due;
+    }
+    if (world_barrier(w) != 0 && r->rank == 0)
+        return -1;
+    if (r->rank == 0) {
+        late_polls = 3;
+        w->timeout = 0;
+    }
+    return world_leave(w) == 0 ? WRONG("it left") : 0;
+}
+
 /* Rank 3 is silent until all is over: rank 2 waits for it, and rank 0 for rank 2. They time out
  * only after all have joined. */
 static int one_is_silent(struct rank_run *r)
@@ -786,6 +831,9 @@ static void world_abort_is_never_silent(void **state)
             2, leaves_alone, &second, true,
             "rank 1 on host has waited 0.3 s for rank 0 on host to leave; $STDCL_TIMEOUT is how long it may wait");
     }
+    check_job_ends(
+        2, reports_late, true,
+        "rank 0 on host has waited 0 s for rank 1 on host to leave; $STDCL_TIMEOUT is how long it may wait");
     /* Rank 0 has 8 s to end the job of a rank that failed. */
     check_job_ends_with(2, leaves_alone, &fails, true, "rank 1 on host: a device is lost");
     static struct leave *const each[] = {&first, &fails, &second, &fails_too};

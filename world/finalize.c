@@ -34,8 +34,9 @@ static int count_reports(stdcl_world *w, bool *failure)
 
 /* Choose the error to report: a rank's own failure first, then a timeout on a silent rank, then
  * any. */
-static const struct exit_report *choose_report(stdcl_world *w, const bool *here)
+static const struct exit_report *choose_report(const stdcl_world *w)
 {
+    const bool *here = w->reported;
     for (int way = 0; way < 3; way++)
         for (int r = 0; r < w->size; r++) {
             const struct exit_report *n = &w->reports[r];
@@ -72,23 +73,24 @@ static void print_report(const stdcl_world *w, struct exit_report report)
     print_reason(w, text);
 }
 
-/* Report why the job ends, if a rank has failed. */
+/* Report why the job ends, if a rank has failed; if only reports are missing, set clerror(). */
 static struct outcome report_outcome(stdcl_world *w, bool own)
 {
-    bool *here = calloc((size_t)w->size, sizeof *here), alike = true;
+    bool *here = w->reported, alike = true;
     struct outcome o = {.all = own};
-    if (!here) {
-        clerror_set(ENOMEM, "rank 0 on %s has no memory to report why the job ends",
-                    world_host(w, 0));
-        return (struct outcome){0};
-    }
+    int silent = 0; /* first other rank without a report; 0: none */
     for (int r = 0; r < w->size; r++) {
         here[r] = r == 0 ? own : request_done(w, w->report_requests[r]);
+        if (!here[r] && !silent)
+            silent = r;
         o.all = o.all && here[r] && w->reports[r].status == w->reports[0].status;
         alike = alike && here[r] && strcmp(w->reports[r].sentence, w->reports[0].sentence) == 0;
     }
-    const struct exit_report *chosen = choose_report(w, here);
-    free(here);
+    const struct exit_report *chosen = choose_report(w);
+    if (!chosen && silent && *w->broken)
+        fail_broken_transport(w);
+    else if (!chosen && silent)
+        fail_timed_out(w, silent, w->timeout, " to leave");
     if (!chosen)
         return o;
     struct exit_report report = *chosen;
@@ -147,7 +149,8 @@ int finalize_start(stdcl_world *w)
         return 0;
     w->reports = calloc((size_t)w->size, sizeof *w->reports);
     w->report_requests = calloc((size_t)w->size, sizeof *w->report_requests);
-    if (!w->reports || !w->report_requests)
+    w->reported = calloc((size_t)w->size, sizeof *w->reported);
+    if (!w->reports || !w->report_requests || !w->reported)
         return clerror_set(ENOMEM, "world_join: out of memory for %d ranks", w->size);
     for (int r = 1; r < w->size; r++)
         if (!(w->report_requests[r] =
@@ -162,6 +165,7 @@ void finalize_free(stdcl_world *w)
         request_drop(w, w->report_requests[r]);
     free(w->report_requests);
     free(w->reports);
+    free(w->reported);
 }
 
 /* ---- The end. -------------------------------------------------------------------------------- */
@@ -173,18 +177,6 @@ static bool release_ranks(stdcl_world *w)
         if (send_blocking(w, r, TAG_LEAVE, &go, 1) != 0)
             return false;
     return true;
-}
-
-/* Set clerror() to the reason why rank 0 lacks a report. */
-static void fail_without_report(stdcl_world *w)
-{
-    int silent = 1;
-    while (silent < w->size && request_done(w, w->report_requests[silent]))
-        silent++;
-    if (*w->broken)
-        fail_broken_transport(w);
-    else if (silent < w->size)
-        fail_timed_out(w, silent, w->timeout, " to leave");
 }
 
 static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
@@ -207,8 +199,6 @@ static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
     const struct outcome o = report_outcome(w, true);
     if (o.all && release_ranks(w))
         return true;
-    if (!o.all && !o.printed)
-        fail_without_report(w);
     job_abort(w, o.printed, o.status);
     return false;
 }
