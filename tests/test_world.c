@@ -496,6 +496,8 @@ static void world_delayed_rank_retries(void **state)
 static struct {
     pthread_mutex_t lock;
     int times;
+    useconds_t pause; /* duration of print_and_fail */
+    bool printing;
     char sentence[2000];
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -505,6 +507,11 @@ static void print_and_fail(void *arg, const char *sentence)
     pthread_mutex_lock(&told.lock);
     told.times++;
     snprintf(told.sentence, sizeof told.sentence, "%s", sentence);
+    told.printing = true;
+    pthread_mutex_unlock(&told.lock);
+    usleep(told.pause);
+    pthread_mutex_lock(&told.lock);
+    told.printing = false;
     pthread_mutex_unlock(&told.lock);
 }
 
@@ -638,6 +645,40 @@ static int loses_transport(struct rank_run *r)
         world_abort(r->world, how->status, clerror());
     else
         return world_leave(r->world) == 0 ? WRONG("it left") : 0;
+    return 0;
+}
+
+/* The transport's `end`; the message must be printed before. */
+static void end_printed(void *state, int status)
+{
+    pthread_mutex_lock(&told.lock);
+    if (told.printing)
+        snprintf(told.sentence, sizeof told.sentence, "aborted while it was printed");
+    pthread_mutex_unlock(&told.lock);
+    in_time->end(state, status);
+}
+
+/* Rank 1 fails, and rank 0's progress thread reports it. Meanwhile rank 0 fails too, its transport
+ * with `arg`. */
+static int fails_meanwhile(struct rank_run *r)
+{
+    static struct transport checked;
+    stdcl_world *w = r->world;
+    if (r->rank == 0) {
+        pthread_mutex_lock(&w->lock);
+        in_time = w->transport;
+        checked = *w->transport;
+        checked.end = end_printed;
+        w->transport = &checked;
+        pthread_mutex_unlock(&w->lock);
+        wait_until_told();
+    }
+    if (r->rank == 0 && r->arg) {
+        pthread_mutex_lock(&w->lock);
+        strcpy(w->broken, "the cable is out");
+        pthread_mutex_unlock(&w->lock);
+    }
+    world_abort(w, 3, r->rank == 0 ? "no such option" : "a device is lost");
     return 0;
 }
 
@@ -834,6 +875,11 @@ static void world_abort_is_never_silent(void **state)
     check_job_ends(
         2, reports_late, true,
         "rank 0 on host has waited 0 s for rank 1 on host to leave; $STDCL_TIMEOUT is how long it may wait");
+    told.pause = 50000;
+    for (int broken = 0; broken < 2; broken++)
+        check_job_ends_with(2, fails_meanwhile, broken ? &status : NULL, false,
+                            "rank 1 on host: a device is lost");
+    told.pause = 0;
     /* Rank 0 has 8 s to end the job of a rank that failed. */
     check_job_ends_with(2, leaves_alone, &fails, true, "rank 1 on host: a device is lost");
     static struct leave *const each[] = {&first, &fails, &second, &fails_too};

@@ -114,6 +114,29 @@ static void job_abort(stdcl_world *w, bool printed, int status)
     transport_abort(w, status ? status : 1);
 }
 
+/* True for the first thread of rank 0 that ends the job. It alone reports the outcome. */
+static bool claim_ending(stdcl_world *w)
+{
+    pthread_mutex_lock(&w->lock);
+    const bool first = !w->ending;
+    w->ending = true;
+    pthread_mutex_unlock(&w->lock);
+    return first;
+}
+
+/* Wait until the thread that has claimed the ending has aborted the job. Return false. MPI_Abort
+ * exits the process, so only ranks that are threads return. */
+static bool wait_for_abort(stdcl_world *w)
+{
+    for (bool over = false; !over;) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        pthread_mutex_lock(&w->lock);
+        over = w->aborted;
+        pthread_mutex_unlock(&w->lock);
+    }
+    return false;
+}
+
 /* Abort the job after a failure, unless rank 0 is in world_leave or world_abort itself. */
 void finalize_poll(stdcl_world *w)
 {
@@ -134,11 +157,8 @@ void finalize_poll(stdcl_world *w)
         ending = w->ending || w->leaving;
         pthread_mutex_unlock(&w->lock);
     }
-    if (ending)
+    if (ending || !claim_ending(w))
         return;
-    pthread_mutex_lock(&w->lock);
-    w->ending = true; /* no other thread reports the outcome from now on */
-    pthread_mutex_unlock(&w->lock);
     const struct outcome o = report_outcome(w, false);
     job_abort(w, o.printed, o.status);
 }
@@ -183,10 +203,6 @@ static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
 {
     const double since = seconds_now();
     double failed = own->status ? since : 0;
-    pthread_mutex_lock(&w->lock);
-    w->ending = true;
-    w->reports[0] = *own;
-    pthread_mutex_unlock(&w->lock);
     for (bool failure = own->status != 0;
          count_reports(w, &failure) < w->size - 1 && !*w->broken;) {
         const double now = seconds_now();
@@ -209,15 +225,9 @@ static bool finalize_broken(stdcl_world *w, const struct exit_report *own)
 {
     struct outcome o = {.status = own->status};
     fail_broken_transport(w);
-    if (w->rank == 0) {
-        pthread_mutex_lock(&w->lock);
-        o.printed = w->ending; /* by the thread that sets it */
-        w->ending = true;
-        w->reports[0] = *own;
-        pthread_mutex_unlock(&w->lock);
-        if (!o.printed)
-            o = report_outcome(w, true);
-    } else {
+    if (w->rank == 0)
+        o = report_outcome(w, true);
+    else {
         if (strcmp(w->broken, TRANSPORT_ENDED) != 0)
             nanosleep(&(struct timespec){.tv_sec = (time_t)GRACE_SECONDS}, NULL);
         if ((o.printed = own->status != 0))
@@ -275,6 +285,10 @@ bool finalize_finish(stdcl_world *w, int status, const char *sentence)
     snprintf(own.sentence, sizeof own.sentence, "%s", sentence ? sentence : "");
     if (w->size == 1)
         return true;
+    if (w->rank == 0 && !claim_ending(w))
+        return wait_for_abort(w);
+    if (w->rank == 0)
+        w->reports[0] = own;
     if (*w->broken)
         return finalize_broken(w, &own);
     return w->rank == 0 ? finalize_rank_0(w, &own) : finalize_other_rank(w, &own);

@@ -75,7 +75,8 @@ struct stdcl_world {
     struct world_request **report_requests; /* rank 0: receives for the other ranks' reports */
     struct exit_report *reports;
     bool *reported;            /* ranks whose reports have arrived, by report_outcome */
-    bool ending;               /* rank 0 is in world_leave or world_abort */
+    bool ending;               /* rank 0: a thread has claimed the end of the job */
+    bool aborted;              /* the transport's `end` has returned */
     double low_priority_due;   /* time of the next poll of low-priority requests */
     bool low_priority_arrived; /* one completed: the progress thread calls `poll` */
 
