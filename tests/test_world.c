@@ -857,7 +857,7 @@ static void world_silent_rank_times_out(void **state)
 static void world_abort_is_never_silent(void **state)
 {
     (void)state;
-    static int status = 3, terminated = 128 + SIGTERM;
+    static int status = 3, terminated = 128 + SIGTERM, last = 128 + 64, high = 200;
     static struct leave first = {.rank = 0}, second = {.rank = 1},
                         fails = {.rank = 1, .status = 4, .sentence = "a device is lost"},
                         fails_too = {.rank = 0, .status = 4};
@@ -875,6 +875,9 @@ static void world_abort_is_never_silent(void **state)
     check_job_ends(
         2, reports_late, true,
         "rank 0 on host has waited 0 s for rank 1 on host to leave; $STDCL_TIMEOUT is how long it may wait");
+    check_job_ends_with(2, fails_silently, &last, true, "rank 1 on host: ended by signal 64");
+    check_job_ends_with(2, fails_silently, &high, true,
+                        "rank 1 on host: ended with status 200, without a message");
     told.pause = 50000;
     for (int broken = 0; broken < 2; broken++)
         check_job_ends_with(2, fails_meanwhile, broken ? &status : NULL, false,

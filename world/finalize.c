@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "world/drain_stdio.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 static const double GRACE_SECONDS =
@@ -64,11 +65,11 @@ static void print_reason(const stdcl_world *w, const char *sentence)
 static void print_report(const stdcl_world *w, struct exit_report report)
 {
     char text[SENTENCE_BYTES + HOST_BYTES + 32];
+    const bool by_signal = report.status > 128 && report.status < 128 + NSIG;
     if (!*report.sentence)
         snprintf(report.sentence, sizeof report.sentence,
-                 report.status > 128 ? "ended by signal %d"
-                                     : "ended with status %d, without a message",
-                 report.status > 128 ? (int)report.status - 128 : (int)report.status);
+                 by_signal ? "ended by signal %d" : "ended with status %d, without a message",
+                 (int)report.status - (by_signal ? 128 : 0));
     exit_report_print(w, &report, text, sizeof text);
     print_reason(w, text);
 }
