@@ -947,6 +947,27 @@ static void world_of_one_rank_works(void **state)
     unsetenv("STDCL_TIMEOUT");
 }
 
+/* Without on_abort, one rank too prints its reason. */
+static void world_of_one_rank_prints_reason(void **state)
+{
+    char said[100] = "";
+    FILE *captured = tmpfile();
+    const int error = dup(STDERR_FILENO);
+    (void)state;
+    stdcl_world *w = world_join(NULL);
+    ready(w);
+    assert_non_null(captured);
+    dup2(fileno(captured), STDERR_FILENO);
+    world_abort(w, 3, "a device is lost");
+    fflush(stderr);
+    dup2(error, STDERR_FILENO);
+    close(error);
+    rewind(captured);
+    said[fread(said, 1, sizeof said - 1, captured)] = 0;
+    fclose(captured);
+    assert_string_equal(said, "stdcl: a device is lost\n");
+}
+
 /* The environment variables of a launcher. */
 static void world_launchers_are_recognised(void **state)
 {
@@ -1211,6 +1232,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(world_late_message_is_discarded),
         cmocka_unit_test(world_early_message_stays_with_caller),
         cmocka_unit_test(world_of_one_rank_works),
+        cmocka_unit_test(world_of_one_rank_prints_reason),
         cmocka_unit_test(world_launchers_are_recognised),
         cmocka_unit_test(world_wait_time_is_counted),
     };

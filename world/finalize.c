@@ -58,7 +58,7 @@ struct outcome {
 /* Pass a reason to the caller. If another rank ends the job, it has already given its reason. */
 static void print_reason(const stdcl_world *w, const char *sentence)
 {
-    if (w->options.on_abort && strcmp(w->broken, TRANSPORT_ENDED) != 0)
+    if (strcmp(w->broken, TRANSPORT_ENDED) != 0)
         w->options.on_abort(w->options.arg, sentence);
 }
 

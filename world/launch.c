@@ -123,19 +123,9 @@ static const struct transport *plugin_choose(const char *const *names, const cha
 
 /* ---- Joined. --------------------------------------------------------------------------------- */
 
-/* MPI_Abort ends the process, so nobody else can print the reason. */
-static void abort_print(void *arg, const char *message)
-{
-    (void)arg;
-    fprintf(stderr, "stdcl: %s\n", message);
-}
-
 static stdcl_world *world_start(const struct transport *by, int communicator,
                                 const struct world_options *options)
 {
-    struct world_options own = options ? *options : (struct world_options){0};
-    if (!own.on_abort)
-        own.on_abort = abort_print;
     void *state = NULL;
     int rank = 0, size = 1, background = 0;
     char transport_name[TRANSPORT_WHY] = "", why[TRANSPORT_WHY] = "";
@@ -143,7 +133,7 @@ static stdcl_world *world_start(const struct transport *by, int communicator,
         clerror_set(EPROTO, "world_join: %s cannot start: %s", by->names, why);
         return NULL;
     }
-    return world_make(by, state, rank, size, background != 0, transport_name, NULL, &own);
+    return world_make(by, state, rank, size, background != 0, transport_name, NULL, options);
 }
 
 /* Refuse a plugin that sees another number of processes than the launcher started: each process
