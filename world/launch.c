@@ -143,7 +143,7 @@ static stdcl_world *check_launched_size(stdcl_world *w, int launched)
     if (!w || w->size == launched)
         return w;
     clerror_set(
-        EPROTO,
+        ENOTCONN,
         "world_join: the launcher started %d processes, but %s, which the plugin uses, sees %d: it is another MPI's launcher; "
         "start it with that MPI's own mpiexec, under Slurm with srun --mpi=pmix, or let $STDCL_MPI name the plugin of the "
         "launcher's MPI",

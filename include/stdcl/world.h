@@ -52,10 +52,11 @@ struct world_options {
 int world_launched(int *rank);
 
 /* Collective. Join the job: start MPI if a launcher started several processes, else make a world of
- * one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. EPROTO: the launcher
- * belongs to another MPI, or MPI failed. EINVAL: invalid options, or ranks with different versions
- * of stdcl; `on_abort` is called. After an error let rank 0 print its message before the other
- * processes exit: a launcher may kill all processes once one has exited. */
+ * one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. ENOTCONN: the launcher
+ * belongs to another MPI, so the ranks do not see each other. EPROTO: MPI failed. EINVAL: invalid
+ * options, or ranks with different versions of stdcl; `on_abort` is called. After an error let rank
+ * 0 print its message before the other processes exit: a launcher may kill all processes once one
+ * has exited. */
 stdcl_world *world_join(const struct world_options *options);
 
 /* Join the ranks of an MPI communicator, for programs that have started MPI (see world_from_mpi
