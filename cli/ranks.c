@@ -62,7 +62,8 @@ static void end_launched(void)
 
 /* Report that joining failed. Rank 0 prints and aborts all. The others wait, because rank 0's
  * message may be lost if one of them exits first. A rank that still runs after the wait may be the
- * only one that failed: it reports itself. */
+ * only one that failed: it reports itself. ENOTCONN is the failure of every rank: rank 0 alone
+ * reports it. */
 static int ranks_refused(void)
 {
     int rank;
@@ -70,13 +71,14 @@ static int ranks_refused(void)
     const int launched = world_launched(&rank);
     if (clerrno == EINVAL) /* version mismatch, reported by world_join */
         return CLI_FAILED;
+    const bool unconnected = clerrno == ENOTCONN;
     const char *why = cli_reason();
     gethostname(host, sizeof host - 1);
     if (rank > 0)
         sleep(REFUSED_SECONDS);
     if (rank == 0)
         cli_failed("%s; for %d separate runs, add --alone", why, launched);
-    else
+    else if (!unconnected)
         cli_failed("rank %d on %s: %s; for %d separate runs, add --alone", rank, host, why,
                    launched);
     end_launched();

@@ -228,7 +228,8 @@ static bool failed_without_reason(const struct device *d, cl_program program, cl
 /* Build. PoCL before 6.0 replaces a file of its kernel cache in two steps: it removes the old file,
  * then renames a new one. If several processes compile the same program at once, such as ranks on a
  * host, one process may fail because another has removed the file first (pocl issue 1480). The next
- * build finds the program in the cache. */
+ * build finds the program in the cache. A source that fails without a message for another reason
+ * costs three more builds and 0.3 s. */
 static cl_int part_compile(cl_program program, const struct device *d, const char *options)
 {
     void (*const note)(bool begins) = core_compiles;

@@ -10,6 +10,7 @@
 
 #include "stdcl/philox.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -495,6 +496,8 @@ static void world_delayed_rank_retries(void **state)
 static struct {
     pthread_mutex_t lock;
     int times;
+    useconds_t pause; /* duration of print_and_fail */
+    bool printing;
     char sentence[2000];
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -504,6 +507,11 @@ static void print_and_fail(void *arg, const char *sentence)
     pthread_mutex_lock(&told.lock);
     told.times++;
     snprintf(told.sentence, sizeof told.sentence, "%s", sentence);
+    told.printing = true;
+    pthread_mutex_unlock(&told.lock);
+    usleep(told.pause);
+    pthread_mutex_lock(&told.lock);
+    told.printing = false;
     pthread_mutex_unlock(&told.lock);
 }
 
@@ -640,6 +648,84 @@ static int loses_transport(struct rank_run *r)
     return 0;
 }
 
+/* The transport's `end`; the message must be printed before. */
+static void end_printed(void *state, int status)
+{
+    pthread_mutex_lock(&told.lock);
+    if (told.printing)
+        snprintf(told.sentence, sizeof told.sentence, "aborted while it was printed");
+    pthread_mutex_unlock(&told.lock);
+    in_time->end(state, status);
+}
+
+/* Rank 1 fails, and rank 0's progress thread reports it. Meanwhile rank 0 fails too, its transport
+ * with `arg`. */
+static int fails_meanwhile(struct rank_run *r)
+{
+    static struct transport checked;
+    stdcl_world *w = r->world;
+    if (r->rank == 0) {
+        pthread_mutex_lock(&w->lock);
+        in_time = w->transport;
+        checked = *w->transport;
+        checked.end = end_printed;
+        w->transport = &checked;
+        pthread_mutex_unlock(&w->lock);
+        wait_until_told();
+    }
+    if (r->rank == 0 && r->arg) {
+        pthread_mutex_lock(&w->lock);
+        strcpy(w->broken, "the cable is out");
+        pthread_mutex_unlock(&w->lock);
+    }
+    world_abort(w, 3, r->rank == 0 ? "no such option" : "a device is lost");
+    return 0;
+}
+
+/* Rank 0 times out at once; rank 1's report arrives at the third poll, after rank 0 has found it
+ * missing. */
+static const struct transport_request *late_report;
+static int late_polls;
+
+static int test_third(void *state, struct transport_request *request, char *why)
+{
+    int status = 0;
+    if (request != late_report)
+        return in_time->test(state, request, why);
+    if (--late_polls > 0)
+        return 0;
+    while ((status = in_time->test(state, request, why)) == 0)
+        sched_yield();
+    return status;
+}
+
+static void poll_due(stdcl_world *w)
+{
+    w->low_priority_due = 0;
+}
+
+static int reports_late(struct rank_run *r)
+{
+    static struct transport late;
+    stdcl_world *w = r->world;
+    if (r->rank == 0) {
+        in_time = w->transport;
+        late_report = w->report_requests[1]->request;
+        late_polls = INT_MAX;
+        late = *w->transport;
+        late.test = test_third;
+        w->transport = &late;
+        w->poll = poll_due;
+    }
+    if (world_barrier(w) != 0 && r->rank == 0)
+        return -1;
+    if (r->rank == 0) {
+        late_polls = 3;
+        w->timeout = 0;
+    }
+    return world_leave(w) == 0 ? WRONG("it left") : 0;
+}
+
 /* Rank 3 is silent until all is over: rank 2 waits for it, and rank 0 for rank 2. They time out
  * only after all have joined. Rank 3 sleeps before it ends: meanwhile its progress thread finds the
  * transport broken, and ThreadSanitizer reports a rank that reads this without the lock. */
@@ -774,7 +860,7 @@ static void world_silent_rank_times_out(void **state)
 static void world_abort_is_never_silent(void **state)
 {
     (void)state;
-    static int status = 3, terminated = 128 + SIGTERM;
+    static int status = 3, terminated = 128 + SIGTERM, last = 128 + 64, high = 200;
     static struct leave first = {.rank = 0}, second = {.rank = 1},
                         fails = {.rank = 1, .status = 4, .sentence = "a device is lost"},
                         fails_too = {.rank = 0, .status = 4};
@@ -789,6 +875,17 @@ static void world_abort_is_never_silent(void **state)
             2, leaves_alone, &second, true,
             "rank 1 on host has waited 0.3 s for rank 0 on host to leave; $STDCL_TIMEOUT is how long it may wait");
     }
+    check_job_ends(
+        2, reports_late, true,
+        "rank 0 on host has waited 0 s for rank 1 on host to leave; $STDCL_TIMEOUT is how long it may wait");
+    check_job_ends_with(2, fails_silently, &last, true, "rank 1 on host: ended by signal 64");
+    check_job_ends_with(2, fails_silently, &high, true,
+                        "rank 1 on host: ended with status 200, without a message");
+    told.pause = 50000;
+    for (int broken = 0; broken < 2; broken++)
+        check_job_ends_with(2, fails_meanwhile, broken ? &status : NULL, false,
+                            "rank 1 on host: a device is lost");
+    told.pause = 0;
     /* Rank 0 has 8 s to end the job of a rank that failed. */
     check_job_ends_with(2, leaves_alone, &fails, true, "rank 1 on host: a device is lost");
     static struct leave *const each[] = {&first, &fails, &second, &fails_too};
@@ -851,6 +948,27 @@ static void world_of_one_rank_works(void **state)
         contains(clerror(), "give a number of seconds above 0");
     }
     unsetenv("STDCL_TIMEOUT");
+}
+
+/* Without on_abort, one rank too prints its reason. */
+static void world_of_one_rank_prints_reason(void **state)
+{
+    char said[100] = "";
+    FILE *captured = tmpfile();
+    const int error = dup(STDERR_FILENO);
+    (void)state;
+    stdcl_world *w = world_join(NULL);
+    ready(w);
+    assert_non_null(captured);
+    dup2(fileno(captured), STDERR_FILENO);
+    world_abort(w, 3, "a device is lost");
+    fflush(stderr);
+    dup2(error, STDERR_FILENO);
+    close(error);
+    rewind(captured);
+    said[fread(said, 1, sizeof said - 1, captured)] = 0;
+    fclose(captured);
+    assert_string_equal(said, "stdcl: a device is lost\n");
 }
 
 /* The environment variables of a launcher. */
@@ -1120,6 +1238,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(world_late_message_is_discarded),
         cmocka_unit_test(world_early_message_stays_with_caller),
         cmocka_unit_test(world_of_one_rank_works),
+        cmocka_unit_test(world_of_one_rank_prints_reason),
         cmocka_unit_test(world_launchers_are_recognised),
         cmocka_unit_test(world_wait_time_is_counted),
     };

@@ -97,6 +97,20 @@ if [ -n "$other" ]; then
     sampled && job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
     unset STDCL_MPI
 fi
+# srun without --mpi: each rank is a world of its own, and none ends another.
+apart() { # -n 2 COMMAND...
+    shift 2
+    SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 "$@" &
+    SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 "$@"
+    got=$?
+    wait
+    return $got
+}
+export STDCL_MPI="$folder/world-$mpi.so"
+by=$launch launch=apart
+job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
+launch=$by
+unset STDCL_MPI by
 mkdir -p copy/bin && cp "$stdcl" copy/bin
 lost="was installed without world-$mpi.so"
 [ -z "$five" ] || lost= # as above

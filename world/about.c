@@ -18,7 +18,8 @@ const char *world_host(const stdcl_world *w, int rank)
     if (!w)
         return "this host";
     const bool known = w->host && rank >= 0 && rank < w->size && w->host[rank][0];
-    return known ? w->host[rank] : "an unknown host"; /* the rank has not joined */
+    /* Unknown: the rank has not joined, or its host has no name. */
+    return known ? w->host[rank] : "an unknown host";
 }
 
 int world_hosts(const stdcl_world *w)

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "world/drain_stdio.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 static const double GRACE_SECONDS =
@@ -34,8 +35,9 @@ static int count_reports(stdcl_world *w, bool *failure)
 
 /* Choose the error to report: a rank's own failure first, then a timeout on a silent rank, then
  * any. */
-static const struct exit_report *choose_report(stdcl_world *w, const bool *here)
+static const struct exit_report *choose_report(const stdcl_world *w)
 {
+    const bool *here = w->reported;
     for (int way = 0; way < 3; way++)
         for (int r = 0; r < w->size; r++) {
             const struct exit_report *n = &w->reports[r];
@@ -56,39 +58,40 @@ struct outcome {
 /* Pass a reason to the caller. If another rank ends the job, it has already given its reason. */
 static void print_reason(const stdcl_world *w, const char *sentence)
 {
-    if (w->options.on_abort && strcmp(w->broken, TRANSPORT_ENDED) != 0)
+    if (strcmp(w->broken, TRANSPORT_ENDED) != 0)
         w->options.on_abort(w->options.arg, sentence);
 }
 
 static void print_report(const stdcl_world *w, struct exit_report report)
 {
     char text[SENTENCE_BYTES + HOST_BYTES + 32];
+    const bool by_signal = report.status > 128 && report.status < 128 + NSIG;
     if (!*report.sentence)
         snprintf(report.sentence, sizeof report.sentence,
-                 report.status > 128 ? "ended by signal %d"
-                                     : "ended with status %d, without a message",
-                 report.status > 128 ? (int)report.status - 128 : (int)report.status);
+                 by_signal ? "ended by signal %d" : "ended with status %d, without a message",
+                 (int)report.status - (by_signal ? 128 : 0));
     exit_report_print(w, &report, text, sizeof text);
     print_reason(w, text);
 }
 
-/* Report why the job ends, if a rank has failed. */
+/* Report why the job ends, if a rank has failed; if only reports are missing, set clerror(). */
 static struct outcome report_outcome(stdcl_world *w, bool own)
 {
-    bool *here = calloc((size_t)w->size, sizeof *here), alike = true;
+    bool *here = w->reported, alike = true;
     struct outcome o = {.all = own};
-    if (!here) {
-        clerror_set(ENOMEM, "rank 0 on %s has no memory to report why the job ends",
-                    world_host(w, 0));
-        return (struct outcome){0};
-    }
+    int silent = 0; /* first other rank without a report; 0: none */
     for (int r = 0; r < w->size; r++) {
         here[r] = r == 0 ? own : request_done(w, w->report_requests[r]);
+        if (!here[r] && !silent)
+            silent = r;
         o.all = o.all && here[r] && w->reports[r].status == w->reports[0].status;
         alike = alike && here[r] && strcmp(w->reports[r].sentence, w->reports[0].sentence) == 0;
     }
-    const struct exit_report *chosen = choose_report(w, here);
-    free(here);
+    const struct exit_report *chosen = choose_report(w);
+    if (!chosen && silent && *w->broken)
+        fail_broken_transport(w);
+    else if (!chosen && silent)
+        fail_timed_out(w, silent, w->timeout, " to leave");
     if (!chosen)
         return o;
     struct exit_report report = *chosen;
@@ -112,6 +115,29 @@ static void job_abort(stdcl_world *w, bool printed, int status)
     transport_abort(w, status ? status : 1);
 }
 
+/* True for the first thread of rank 0 that ends the job. It alone reports the outcome. */
+static bool claim_ending(stdcl_world *w)
+{
+    pthread_mutex_lock(&w->lock);
+    const bool first = !w->ending;
+    w->ending = true;
+    pthread_mutex_unlock(&w->lock);
+    return first;
+}
+
+/* Wait until the thread that has claimed the ending has aborted the job. Return false. MPI_Abort
+ * exits the process, so only ranks that are threads return. */
+static bool wait_for_abort(stdcl_world *w)
+{
+    for (bool over = false; !over;) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        pthread_mutex_lock(&w->lock);
+        over = w->aborted;
+        pthread_mutex_unlock(&w->lock);
+    }
+    return false;
+}
+
 /* Abort the job after a failure, unless rank 0 is in world_leave or world_abort itself. */
 void finalize_poll(stdcl_world *w)
 {
@@ -132,11 +158,8 @@ void finalize_poll(stdcl_world *w)
         ending = w->ending || w->leaving;
         pthread_mutex_unlock(&w->lock);
     }
-    if (ending)
+    if (ending || !claim_ending(w))
         return;
-    pthread_mutex_lock(&w->lock);
-    w->ending = true; /* no other thread reports the outcome from now on */
-    pthread_mutex_unlock(&w->lock);
     const struct outcome o = report_outcome(w, false);
     job_abort(w, o.printed, o.status);
 }
@@ -147,7 +170,8 @@ int finalize_start(stdcl_world *w)
         return 0;
     w->reports = calloc((size_t)w->size, sizeof *w->reports);
     w->report_requests = calloc((size_t)w->size, sizeof *w->report_requests);
-    if (!w->reports || !w->report_requests)
+    w->reported = calloc((size_t)w->size, sizeof *w->reported);
+    if (!w->reports || !w->report_requests || !w->reported)
         return clerror_set(ENOMEM, "world_join: out of memory for %d ranks", w->size);
     for (int r = 1; r < w->size; r++)
         if (!(w->report_requests[r] =
@@ -162,6 +186,7 @@ void finalize_free(stdcl_world *w)
         request_drop(w, w->report_requests[r]);
     free(w->report_requests);
     free(w->reports);
+    free(w->reported);
 }
 
 /* ---- The end. -------------------------------------------------------------------------------- */
@@ -175,26 +200,10 @@ static bool release_ranks(stdcl_world *w)
     return true;
 }
 
-/* Set clerror() to the reason why rank 0 lacks a report. */
-static void fail_without_report(stdcl_world *w)
-{
-    int silent = 1;
-    while (silent < w->size && request_done(w, w->report_requests[silent]))
-        silent++;
-    if (*w->broken)
-        fail_broken_transport(w);
-    else if (silent < w->size)
-        fail_timed_out(w, silent, w->timeout, " to leave");
-}
-
 static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
 {
     const double since = seconds_now();
     double failed = own->status ? since : 0;
-    pthread_mutex_lock(&w->lock);
-    w->ending = true;
-    w->reports[0] = *own;
-    pthread_mutex_unlock(&w->lock);
     for (bool failure = own->status != 0, broken; count_reports(w, &failure) < w->size - 1;) {
         const double now = seconds_now();
         request_failed_peer(w, &broken);
@@ -207,8 +216,6 @@ static bool finalize_rank_0(stdcl_world *w, const struct exit_report *own)
     const struct outcome o = report_outcome(w, true);
     if (o.all && release_ranks(w))
         return true;
-    if (!o.all && !o.printed)
-        fail_without_report(w);
     job_abort(w, o.printed, o.status);
     return false;
 }
@@ -219,15 +226,9 @@ static bool finalize_broken(stdcl_world *w, const struct exit_report *own)
 {
     struct outcome o = {.status = own->status};
     fail_broken_transport(w);
-    if (w->rank == 0) {
-        pthread_mutex_lock(&w->lock);
-        o.printed = w->ending; /* by the thread that sets it */
-        w->ending = true;
-        w->reports[0] = *own;
-        pthread_mutex_unlock(&w->lock);
-        if (!o.printed)
-            o = report_outcome(w, true);
-    } else {
+    if (w->rank == 0)
+        o = report_outcome(w, true);
+    else {
         if (strcmp(w->broken, TRANSPORT_ENDED) != 0)
             nanosleep(&(struct timespec){.tv_sec = (time_t)GRACE_SECONDS}, NULL);
         if ((o.printed = own->status != 0))
@@ -287,6 +288,10 @@ bool finalize_finish(stdcl_world *w, int status, const char *sentence)
     snprintf(own.sentence, sizeof own.sentence, "%s", sentence ? sentence : "");
     if (w->size == 1)
         return true;
+    if (w->rank == 0 && !claim_ending(w))
+        return wait_for_abort(w);
+    if (w->rank == 0)
+        w->reports[0] = own;
     if (broken)
         return finalize_broken(w, &own);
     return w->rank == 0 ? finalize_rank_0(w, &own) : finalize_other_rank(w, &own);

@@ -74,7 +74,9 @@ struct stdcl_world {
 
     struct world_request **report_requests; /* rank 0: receives for the other ranks' reports */
     struct exit_report *reports;
-    bool ending;               /* rank 0 is in world_leave or world_abort */
+    bool *reported;            /* true for a rank with a report; set by report_outcome */
+    bool ending;               /* rank 0: a thread has claimed the end of the job */
+    bool aborted;              /* the transport's `end` has returned */
     double low_priority_due;   /* time of the next poll of low-priority requests */
     bool low_priority_arrived; /* one completed: the progress thread calls `poll` */
 
@@ -109,9 +111,10 @@ int request_failed_peer(stdcl_world *w, bool *broken);
 /* Post a request and wait for it; -1 as world_wait. */
 int send_blocking(stdcl_world *w, int rank, int tag, const void *bytes, size_t size);
 int receive_blocking(stdcl_world *w, int rank, int tag, void *bytes, size_t size);
-/* Return -1 after clerror_set: the transport failed; or a rank was silent for `seconds`. `what`: ""
- * or the missing action, " to leave". */
+/* Set clerror() to the transport's failure, and return -1. */
 int fail_broken_transport(const stdcl_world *w);
+/* Set clerror() to a timeout: `rank` was silent for `seconds`. `what`: "" or the missing action,
+ * " to leave". Return -1. */
 int fail_timed_out(const stdcl_world *w, int rank, double seconds, const char *what);
 /* Terminate all ranks at once. Call it after the reason was passed to options.on_abort. */
 void transport_abort(stdcl_world *w, int status);
@@ -152,6 +155,9 @@ void notify_free(stdcl_world *w);
 /* Read $STDCL_TIMEOUT into *seconds. If it is not a positive number, set the default and return -1
  * after clerror_set. */
 int timeout_read(double *seconds);
+
+/* Return the caller's options, which may be NULL, with a function for on_abort. */
+struct world_options options_with_defaults(const struct world_options *options);
 
 /* Collective. Create a world on a transport that has joined. `host` NULL: this machine's name.
  * Takes over `state`, also on failure. */

@@ -130,7 +130,7 @@ struct start {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool ended;
-    const struct world_options *options;
+    struct world_options options;
 };
 
 /* End the process if MPI has not started in time: the launcher then ends all ranks. Rank 0 has a
@@ -155,7 +155,7 @@ static void *start_watch(void *start)
                  "rank %d on %s has waited %g s for MPI to start: another rank does not answer; "
                  "$STDCL_TIMEOUT is how long it may wait",
                  rank, host, seconds);
-        s->options->on_abort(s->options->arg, text);
+        s->options.on_abort(s->options.arg, text);
         drain_stdio();
         _exit(EXIT_FAILURE);
     }
@@ -168,7 +168,7 @@ static int start_transport(const struct transport *by, const struct world_option
                            int communicator, void **state, int *rank, int *size, int *background,
                            char *transport_name, char *why)
 {
-    struct start s = {.lock = PTHREAD_MUTEX_INITIALIZER, .options = options};
+    struct start s = {.lock = PTHREAD_MUTEX_INITIALIZER, .options = options_with_defaults(options)};
     pthread_condattr_t by_clock;
     pthread_t thread;
     pthread_condattr_init(&by_clock);
@@ -189,28 +189,18 @@ static int start_transport(const struct transport *by, const struct world_option
 
 /* ---- Joined. --------------------------------------------------------------------------------- */
 
-/* MPI_Abort ends the process, so nobody else can print the reason. */
-static void abort_print(void *arg, const char *message)
-{
-    (void)arg;
-    fprintf(stderr, "stdcl: %s\n", message);
-}
-
 static stdcl_world *world_start(const struct transport *by, int communicator,
                                 const struct world_options *options)
 {
-    struct world_options own = options ? *options : (struct world_options){0};
-    if (!own.on_abort)
-        own.on_abort = abort_print;
     void *state = NULL;
     int rank = 0, size = 1, background = 0;
     char transport_name[TRANSPORT_WHY] = "", why[TRANSPORT_WHY] = "";
-    if (start_transport(by, &own, communicator, &state, &rank, &size, &background, transport_name,
-                        why) != 0) {
+    if (start_transport(by, options, communicator, &state, &rank, &size, &background,
+                        transport_name, why) != 0) {
         clerror_set(EPROTO, "world_join: %s cannot start: %s", by->names, why);
         return NULL;
     }
-    return world_make(by, state, rank, size, background != 0, transport_name, NULL, &own);
+    return world_make(by, state, rank, size, background != 0, transport_name, NULL, options);
 }
 
 /* Refuse a plugin that sees another number of processes than the launcher started: each process
@@ -220,7 +210,7 @@ static stdcl_world *check_launched_size(stdcl_world *w, int launched)
     if (!w || w->size == launched)
         return w;
     clerror_set(
-        EPROTO,
+        ENOTCONN,
         "world_join: the launcher started %d processes, but %s, which the plugin uses, sees %d: it is another MPI's launcher; "
         "start it with that MPI's own mpiexec, under Slurm with srun --mpi=pmix, or let $STDCL_MPI name the plugin of the "
         "launcher's MPI",

@@ -480,6 +480,7 @@ void transport_abort(stdcl_world *w, int status)
 {
     world_lock(w);
     w->transport->end(w->state, status);
+    w->aborted = true;
     pthread_mutex_unlock(&w->lock);
 }
 

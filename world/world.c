@@ -56,6 +56,21 @@ static int world_gather_hosts(stdcl_world *w, const char *name)
     return 0;
 }
 
+/* The default on_abort: MPI_Abort ends the process, so its caller cannot print the reason. */
+static void abort_print(void *arg, const char *message)
+{
+    (void)arg;
+    fprintf(stderr, "stdcl: %s\n", message);
+}
+
+struct world_options options_with_defaults(const struct world_options *options)
+{
+    struct world_options own = options ? *options : (struct world_options){.on_abort = NULL};
+    if (!own.on_abort)
+        own.on_abort = abort_print;
+    return own;
+}
+
 /* The condition waits by a monotonic clock. */
 static void world_init_locks(stdcl_world *w)
 {
@@ -111,8 +126,7 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
                        .silent_peer = -1};
     (void)timeout_read(
         &w->timeout); /* an invalid value is reported by check_agreement, on all ranks */
-    if (options)
-        w->options = *options;
+    w->options = options_with_defaults(options);
     snprintf(w->transport_name, sizeof w->transport_name, "%s", transport_name);
     world_init_locks(w);
     int status =
@@ -142,7 +156,7 @@ void world_abort(stdcl_world *w, int status, const char *message)
 {
     if (!w)
         return;
-    if (w->size == 1 && w->options.on_abort && message)
+    if (w->size == 1 && message)
         w->options.on_abort(w->options.arg, message);
     world_destroy(w, finalize_finish(w, status ? status : 1, message));
 }

@@ -38,9 +38,10 @@ typedef struct stdcl_world stdcl_world;
 /* ---- Joined and left. ------------------------------------------------------------------------ */
 
 struct world_options {
-    /* Called in any thread before the job is aborted, on the rank that aborts it: rank 0, or a rank
-     * that cannot reach rank 0. `message` says why and names rank and host, unless all ranks failed
-     * with one message. All ranks then exit. NULL: print "stdcl: message" on standard error. */
+    /* Called in any thread, on the rank that reports a failure: rank 0, or a rank that cannot reach
+     * rank 0. `message` says why and names rank and host, unless all ranks failed with one message.
+     * The job is then aborted, and all ranks exit; if all ranks failed with one status, world_abort
+     * returns instead. NULL: print "stdcl: message" on standard error. */
     void (*on_abort)(void *arg, const char *message);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
@@ -51,11 +52,12 @@ struct world_options {
  * be NULL. */
 int world_launched(int *rank);
 
-/* Collective. Join the job: start MPI if a launcher started several processes, else make a world of
- * one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. EPROTO: the launcher
- * belongs to another MPI, or MPI failed. EINVAL: invalid options, or ranks with different versions
- * of stdcl; `on_abort` is called. After an error let rank 0 print its message before the other
- * processes exit: a launcher may kill all processes once one has exited. */
+/* Collective. Join the job: start MPI if a launcher started several processes, else make a world
+ * of one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. ENOTCONN: the
+ * launcher belongs to another MPI, and each rank is alone. EPROTO: MPI failed. EINVAL: invalid
+ * options, or ranks with different versions of stdcl. An error after the ranks are connected calls
+ * `on_abort` and aborts the job, as world_abort does. After any other error let rank 0 print its
+ * message before the other processes exit: a launcher may kill all processes after one exit. */
 stdcl_world *world_join(const struct world_options *options);
 
 /* Join the ranks of an MPI communicator, for programs that have started MPI (see world_from_mpi
