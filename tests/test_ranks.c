@@ -648,7 +648,7 @@ static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *
                         (const double(*)[3])c->vel);
 }
 
-/* Domains share memory with those of the host's other ranks, unless files have a limit. */
+/* Ranks of one host share memory, unless the size of files is limited. */
 static int check_host_memory(const nbody *nb, const struct rank_run *r)
 {
     struct rlimit most;

@@ -1,5 +1,5 @@
-/* host_memory.c - memory that ranks of one host share, for blocks that domains exchange: what one
- * rank downloads from its device, the other rank uploads, without a message that copies it.
+/* host_memory.c - memory that the ranks of a host share, for blocks that domains exchange: one rank
+ * downloads the block from its device, and the other rank uploads it, without a copy between them.
  *
  * Each rank creates a file in memory (memfd_create). The other ranks of the host open it by its
  * process and descriptor, in /proc. Such a file has no name, and ends with the processes. It is

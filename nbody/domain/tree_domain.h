@@ -257,15 +257,15 @@ int nbody_host_memory_open(struct nbody *nb);
 void nbody_host_memory_close(struct nbody *nb);
 bool nbody_host_memory_shared(const struct nbody *nb, int rank);
 
-/* Allocate a block of CL_MEM_ZEROCOPY whose host image is a region of a rank's file: ranks that
+/* Allocate a block of CL_MEM_ZEROCOPY. Its host image is a region of a rank's file: ranks that
  * allocate the same region, of the same size, share its bytes. rank -1: memory of this process
  * only. NULL: an error. free: block until the block is idle, and free it; rank as for alloc. block
  * NULL is allowed.
  *
- * A device may write a region once a message says that the other ranks' devices have read what it
- * held:
- * - Each domain sends the counters of its migrating bodies after it has imported all that it
- *   received for the last sum. They precede every write of a sum, except that of a repeat.
+ * A device may write a region once a message says that the other ranks' devices have read its
+ * former contents:
+ * - Each domain sends the counters of its migrating bodies after it has imported all blocks of the
+ *   last sum. All ranks receive the counters before they write blocks for the first time in a sum.
  * - Exports and flags are written again after nbody_ranks_reduce_or, and nothing was imported yet.
  * - Smaller boxes are written again after the counters of the walks that read them.
  * Ranks of one host receive equal boxes of another host's domain in the same place. */
