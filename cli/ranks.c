@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool devices_shared, explains;
@@ -217,10 +218,14 @@ int cli_ranks_same_file(const char *file)
     char what[600], print[64] = "no such file";
     if (world_size(cli_world) == 1 || !file)
         return CLI_DONE;
+    struct stat info;
     if (strcmp(file, "-") == 0)
         return cli_wrong(
             "only one rank can read standard input; give a file that all ranks can read");
-    FILE *fp = fopen(file, "rb");
+    const bool pipe = stat(file, &info) == 0 && S_ISFIFO(info.st_mode);
+    FILE *fp = pipe ? NULL : fopen(file, "rb"); /* opening a pipe would block */
+    if (pipe)
+        strcpy(print, "a pipe");
     if (fp) {
         uint64_t hash = 14695981039346656037u; /* FNV-1a */
         for (int c, n = 0; n < 65536 && (c = getc(fp)) != EOF; n++)
@@ -231,7 +236,12 @@ int cli_ranks_same_file(const char *file)
         fclose(fp);
     }
     snprintf(what, sizeof what, "as %.500s", file);
-    return world_check_equal(cli_world, what, print) == 0 ? CLI_DONE : cli_failed_call(NULL);
+    if (world_check_equal(cli_world, what, print) != 0)
+        return cli_failed_call(NULL);
+    return pipe ? cli_wrong("only one rank can read the pipe '%s'; give a file that all ranks can "
+                            "read",
+                            file)
+                : CLI_DONE;
 }
 
 static void join_greatest(void *a, const void *b, void *arg)
