@@ -192,6 +192,8 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
                       !job->file_a || !job->file_b || (job->beta != 0 && !job->file_c));
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
         return false;
+    if (job->beta == 0)
+        job->file_c = NULL; /* the product does not depend on it */
     if ((*status = check_matmul_files(job)) != CLI_DONE)
         return false;
     if ((*status = cli_window_check(&job->window, job->common.quiet)) != CLI_DONE)

@@ -69,7 +69,7 @@ struct matmul_job {
     enum matmul_trans stored;      /* transposition of the operands as stored */
     void *a, *b, *c, *before;      /* C has rows of n; before: copy of C if beta is not 0 */
     struct cli_ranks_file written; /* out of core: file of C */
-    size_t nan[3];                 /* NaN elements in the files of A, B and C */
+    size_t nan[3];                 /* NaN elements in the files of A, B and C; out of core 0 */
     CLCONTEXT *context;            /* NULL if no device is used */
     struct cli_progress progress;
     /* progress of the current run: the first nonzero fraction (-1: none yet) and its time */
@@ -101,6 +101,10 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
  * from its file. */
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x);
 size_t matmul_job_cols(const struct matmul_job *job, int which);
+/* matmul_matrices.c: read a part of the input C from its file, in either order, into packed rows.
+ * Needs a seekable file; -1 after clerror_set. */
+int matmul_job_read_c(const struct matmul_job *job, size_t row, size_t rows, size_t col,
+                      size_t cols, void *x);
 
 /* matmul_out_of_core.c: multiply A and B from their files into the file of C, and compute the
  * error; -1 after clerror_set. */

@@ -1,8 +1,8 @@
 /* matmul_matrices.c - A, B and C of `stdcl matmul`: random, or from .npy files.
  *
  * A file in Fortran order stores the rows of the transposed matrix. Its elements are not moved:
- * the product takes the matrix as a transposed operand. The storage of an operand follows from
- * the file's order and --trans.
+ * the product takes A or B as a transposed operand. The storage of an operand follows from the
+ * file's order and --trans. C is transposed while it is read.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -17,6 +17,7 @@
 
 #include "formats/parallel.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -124,19 +125,16 @@ int matmul_job_sizes(struct matmul_job *job)
     int pipes = 0;
     for (int i = 0; i < 3; i++)
         pipes += files[i] && strcmp(files[i], "-") == 0;
-    if (job->out_of_core && pipes)
-        return cli_wrong("--out-of-core needs matrices in files, not in a pipe");
     if (pipes > 1)
         return cli_wrong("only one matrix can come from standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
         if (open_header(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
+    for (int i = 0; i < 3; i++)
+        if (job->out_of_core && files[i] && job->in[i].begin < 0)
+            return cli_wrong("--out-of-core needs matrices in files, and '%s' is a pipe", files[i]);
     if (agree_sizes(job, s) != CLI_DONE)
         return CLI_WRONG;
-    if (s[2].fortran)
-        return cli_wrong(
-            "%s is in Fortran order; C must be in C order (numpy: numpy.ascontiguousarray)",
-            job->file_c);
     const size_t square = job->n ? job->n : job->m ? job->m : job->k ? job->k : 1024;
     job->n = job->n ? job->n : square;
     job->m = job->m ? job->m : square;
@@ -195,6 +193,59 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
     return 0;
 }
 
+/* Transpose packed rows of `cols` elements to columns of x, whose rows have ld elements. */
+static void transpose_rows(size_t real, const void *from, size_t rows, size_t cols, void *x,
+                           size_t ld)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            memcpy((char *)x + (j * ld + i) * real, (const char *)from + (i * cols + j) * real,
+                   real);
+}
+
+int matmul_job_read_c(const struct matmul_job *job, size_t row, size_t rows, size_t col,
+                      size_t cols, void *x)
+{
+    const struct npy *in = &job->in[2];
+    if (!in->fortran)
+        return npy_read_part_of_rows(in, row, rows, col, cols, x);
+    void *columns = malloc(rows * cols * job->real + 1);
+    if (!columns)
+        return clerror_set(ENOMEM, "%s: out of memory to transpose %zu x %zu numbers", in->name,
+                           rows, cols);
+    const int status = npy_read_part_of_rows(in, col, cols, row, rows, columns);
+    if (status == 0)
+        transpose_rows(job->real, columns, cols, rows, x, cols);
+    free(columns);
+    return status;
+}
+
+/* Fill this rank's rows of C from a file in Fortran order, some columns at a time. One rank reads
+ * the columns in order, for pipes. */
+static int fill_from_columns(struct matmul_job *job, char *x, double *done, double all)
+{
+    enum { PIECE = 1 << 22 };
+    struct npy *in = &job->in[2];
+    const struct matmul_partition slab = job->slab[2];
+    const size_t most = slab.rows && slab.rows < PIECE ? PIECE / slab.rows : 1;
+    char *piece = cli_alloc(most * slab.rows + 1, job->real);
+    int status = 0;
+    for (size_t j = 0, n; j < job->n && status == 0; j += n) {
+        n = job->n - j < most ? job->n - j : most;
+        cli_progress_update(&job->progress, 100 * *done / all, "filling the matrices");
+        status = slab.rows == job->m
+                     ? npy_read_rows(in, j, n, piece)
+                     : npy_read_part_of_rows(in, j, n, slab.first, slab.rows, piece);
+        if (status == 0) {
+            job->nan[2] += count_nan_elements(piece, n * slab.rows, job->real);
+            transpose_rows(job->real, piece, n, slab.rows, x + j * job->real, job->n);
+        }
+        *done += (double)n * (double)slab.rows;
+    }
+    free(piece);
+    return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 /* Fill this rank's rows in chunks, from a file or at random, and show the progress: *done of
  * `all` elements. */
 static int fill_rows(struct matmul_job *job, int which, char *x, double *done, double all)
@@ -229,10 +280,24 @@ static int allocate_and_fill(struct matmul_job *job, int which, void **x, double
     if (!*x)
         return job->context ? cli_failed_call("allocating the matrices")
                             : cli_failed("out of memory for the matrices");
-    const int status = fill_rows(job, which, *x, done, all);
+    const int status = which == 2 && job->in[which].fortran ? fill_from_columns(job, *x, done, all)
+                                                            : fill_rows(job, which, *x, done, all);
     if (world_size(cli_world) == 1)
         npy_close(&job->in[which]);
     return status;
+}
+
+/* Collective: add up the ranks' counts of NaN. */
+static int add_nan_counts(struct matmul_job *job)
+{
+    uint64_t count[3];
+    for (int i = 0; i < 3; i++)
+        count[i] = job->nan[i];
+    if (world_add(cli_world, count, 3) != 0)
+        return cli_failed_call(NULL);
+    for (int i = 0; i < 3; i++)
+        job->nan[i] = (size_t)count[i];
+    return CLI_DONE;
 }
 
 int matmul_job_matrices(struct matmul_job *job)
@@ -252,6 +317,7 @@ int matmul_job_matrices(struct matmul_job *job)
     for (int i = 0; i < 3 && status == CLI_DONE; i++)
         status = allocate_and_fill(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
+    status = status == CLI_DONE ? add_nan_counts(job) : status;
     if (status != CLI_DONE || job->beta == 0)
         return status;
     const size_t count = job->slab[2].rows * job->n;

@@ -34,8 +34,7 @@ static int write_file_block(void *arg, size_t row, size_t rows, size_t col, size
 /* Read the input C, which may come from a file other than the output. */
 static int read_input_block(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x)
 {
-    const struct matmul_job *job = arg;
-    return npy_read_part_of_rows(&job->in[2], row, rows, col, cols, x);
+    return matmul_job_read_c(arg, row, rows, col, cols, x);
 }
 
 int matmul_out_of_core_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o)

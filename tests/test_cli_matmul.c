@@ -138,6 +138,38 @@ static void cli_matmul_multiplies_files(void **unused)
     free(bytes);
 }
 
+/* A I + 2 C with C in Fortran order, from a file, a pipe and out of core; and a C that is not read.
+ */
+static void cli_matmul_reads_fortran_c(void **unused)
+{
+    (void)unused;
+    needs_doubles();
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                        columns[6] = {10, 40, 20, 50, 30, 60},
+                        right[6] = {21, 42, 63, 84, 105, 126};
+    static const char *const how[] = {
+        "-c c.npy --beta 2 --repeat 1", "-c - --beta 2 --repeat 1 < c.npy",
+        "-c c.npy --beta 2 --out-of-core", "-c nowhere.npy --repeat 1"};
+    char words[3000], here[PATH_MAX];
+    size_t size;
+    write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
+    write_matrix_file("b.npy", "False, 'shape': (3, 3)", identity, 9);
+    write_matrix_file("c.npy", "True, 'shape': (2, 3)", columns, 6);
+    ready(getcwd(here, sizeof here));
+    assert_int_equal(chdir(files_folder), 0);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(words, sizeof words, "-a a.npy -b b.npy -o d.npy %s", how[i]);
+        const int status = run_matmul_command(words);
+        char *bytes = bytes_of(in_folder("d.npy"), &size);
+        const double *wanted = i < 3 ? right : six;
+        if (status != 0 || size != 128 + sizeof right ||
+            memcmp(bytes + 128, wanted, sizeof right) != 0)
+            fail_msg("%s: status %d", words, status);
+        free(bytes);
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
 /* One NaN in A, and two in a C that is read only if beta is not 0. */
 static void cli_matmul_reports_nan(void **unused)
 {
@@ -352,6 +384,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cli_matmul_json_has_all_keys),
         cmocka_unit_test(cli_matmul_reports_after_a_failed_file),
         cmocka_unit_test(cli_matmul_multiplies_files),
+        cmocka_unit_test(cli_matmul_reads_fortran_c),
         cmocka_unit_test(cli_matmul_compares_and_sweeps),
         cmocka_unit_test(cli_matmul_compare_skips_slow_engines),
         cmocka_unit_test(cli_matmul_excludes_compile_time),
