@@ -216,6 +216,12 @@ static void cli_matmul_compare_skips_slow_engines(void **unused)
         0);
     unsetenv("STDCL_SLICE");
     says_in("out", "cpu-naive: would take more than 0.01 s; use --all to run it");
+    assert_int_equal(run_matmul_command("--sweep --engine cpu-blocked -n 100 --limit 1e-7 --json"),
+                     0); /* which takes less than any cancellation */
+    says_in("out", "\"why\": \"would take more than 1e-07 s");
+    char *text = bytes_of(in_folder("out"), NULL);
+    assert_null(strstr(text, "\"seconds\": 0")); /* null in all */
+    free(text);
     assert_int_equal(run_matmul_command("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
