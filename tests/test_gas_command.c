@@ -284,6 +284,11 @@ static void gas_command_reads_npy(void **state)
                     101.5); /* (0 + 1 + 4 + ... + 196) / 2 / 5 */
         assert_true(asked("-i v.npy", "n") == 5);
         assert_true(asked("-i v.npy -m 2 --precision double", "mean_energy") == 203);
+        if (types[i][2] == '8')
+            expect_gas_refused(2, "'v.npy' is read in double precision",
+                               "-i v.npy --precision single");
+        else
+            assert_true(asked("-i v.npy --precision single", "mean_energy") == 101.5);
     }
     put_npy("v.npy", "<i4", "(5, 3)", 5);
     expect_gas_refused(1, "'<i4'", "-i v.npy");
