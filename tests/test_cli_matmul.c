@@ -358,6 +358,7 @@ static void cli_matmul_rejects_bad_options(void **unused)
     expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
     expect_matmul_refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
     expect_matmul_refused("--out-of-core -n 8", 2, "needs -a FILE, -b FILE and -o FILE");
+    expect_matmul_refused("--out-of-core -a a.npy -b b.npy -o -", 2, "give a regular file");
     expect_matmul_refused("--compare --sweep", 2, "cannot be combined");
     expect_matmul_refused("--plot x.svg", 2, "--sweep");
     expect_matmul_refused("--all -n 8", 2, "--all needs --compare or --sweep");
