@@ -2,6 +2,7 @@
  * plots as files. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "files.h"
 #include "device.h"
 #include "interrupt.h"
 #include "json.h"
@@ -236,11 +237,6 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
         report_left_out(job, job->kinds[i], out);
 }
 
-static bool is_stdout(const char *file)
-{
-    return file && strcmp(file, "-") == 0;
-}
-
 /* Say how many engines are done, or products of the only engine. */
 static void report_interruption(const struct matmul_job *job, FILE *out)
 {
@@ -270,7 +266,7 @@ static void report_text(const struct matmul_job *job, FILE *out)
 
 int matmul_job_report(const struct matmul_job *job)
 {
-    FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
+    FILE *out = cli_stdout_is_taken() ? stderr : stdout;
     if (job->common.json)
         return matmul_report_json(job);
     if (job->common.quiet)

@@ -281,18 +281,24 @@ static void cli_matmul_reads_and_writes_pipes(void **unused)
     (void)unused;
     needs_doubles();
     const double right[4] = {22, 28, 49, 64};
+    static const char *const outputs[] = {"-", "/dev/stdout"};
     char words[3000];
     size_t size;
     write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
     write_matrix_file("b.npy", "False, 'shape': (3, 2)", six, 6);
-    snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"),
-             in_folder("a.npy"));
-    assert_int_equal(run_matmul_command(words), 0);
-    char *bytes = bytes_of(in_folder("out"), &size);
-    assert_int_equal(size, 128 + sizeof right);
-    assert_memory_equal(bytes + 128, right, sizeof right);
-    free(bytes);
-    says_in("err", "FLOP/s");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(words, sizeof words, "-a - -b %s -o %s --repeat 1 < %s", in_folder("b.npy"),
+                 outputs[i], in_folder("a.npy"));
+        assert_int_equal(run_matmul_command(words), 0);
+        char *bytes = bytes_of(in_folder("out"), &size);
+        assert_int_equal(size, 128 + sizeof right);
+        assert_memory_equal(bytes + 128, right, sizeof right);
+        free(bytes);
+        says_in("err", "FLOP/s");
+    }
+    snprintf(words, sizeof words, "-n 4 -o %s", in_folder("out"));
+    expect_matmul_refused(words, 2, "is also the file of standard output");
+    expect_matmul_refused("--sweep -n 4 --json --csv /dev/fd/1", 2, "--json and --csv -");
 }
 
 static void cli_matmul_streams_operands(void **unused)
