@@ -271,8 +271,8 @@ bool cli_stdout_is_taken(void)
     return stdout_is_taken;
 }
 
-/* Call standard output "-" in all outputs, so that commands know what it holds. A regular file is
- * refused: its suffix selects a format, which "-" does not. */
+/* Call standard output "-" in all outputs: commands compare with "-". Refuse a regular file, whose
+ * suffix selects a format; "-" does not. */
 static int find_standard_output(const struct cli_usage *usage)
 {
     bool regular;

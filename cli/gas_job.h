@@ -35,7 +35,7 @@ struct gas_job {
     const char *input, *dataset, *shape;
     bool fused, stored;
     int source, method, accumulator; /* as in stdcl/gas.h */
-    int precision;                   /* ARRAYS_FLOAT or ARRAYS_DOUBLE; -1: that of the input */
+    int precision;                   /* ARRAYS_FLOAT or ARRAYS_DOUBLE; -1: of the input */
     int repeat, bins;
     struct cli_strings histogram;
     struct cli_figures figures;

@@ -349,8 +349,8 @@ static void gas_given_velocities_are_measured(void **state)
     gas_free(g);
 }
 
-/* Equal molecules, whose mean energy is that of one: squares neither overflow nor underflow, and an
- * energy without full precision is an error. */
+/* The mean energy of equal molecules is the energy of one. Squares neither overflow nor underflow,
+ * and an energy without full precision is an error. */
 static void gas_energy_of_extreme_velocities(void **state)
 {
     (void)state;
