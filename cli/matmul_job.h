@@ -69,7 +69,7 @@ struct matmul_job {
     enum matmul_trans stored;      /* transposition of the operands as stored */
     void *a, *b, *c, *before;      /* C has rows of n; before: copy of C if beta is not 0 */
     struct cli_ranks_file written; /* out of core: file of C */
-    size_t nan[3];                 /* NaN elements in the files of A, B and C; out of core 0 */
+    size_t nan[3];                 /* NaN elements in the files of A, B and C */
     CLCONTEXT *context;            /* NULL if no device is used */
     struct cli_progress progress;
     /* progress of the current run: the first nonzero fraction (-1: none yet) and its time */
@@ -103,8 +103,13 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
 size_t matmul_job_cols(const struct matmul_job *job, int which);
 /* matmul_matrices.c: read a part of the input C from its file, in either order, into packed rows.
  * Needs a seekable file; -1 after clerror_set. */
-int matmul_job_read_c(const struct matmul_job *job, size_t row, size_t rows, size_t col,
-                      size_t cols, void *x);
+int matmul_job_read_c(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                      void *x);
+
+/* matmul_matrices.c: number of NaN among `count` elements of `real` bytes; collective: add up the
+ * ranks' job->nan, -1 after clerror_set. */
+size_t matmul_job_count_nan(const void *x, size_t count, size_t real);
+int matmul_job_add_nan(struct matmul_job *job);
 
 /* matmul_out_of_core.c: multiply A and B from their files into the file of C, and compute the
  * error; -1 after clerror_set. */

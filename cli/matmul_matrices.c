@@ -153,7 +153,7 @@ int matmul_job_sizes(struct matmul_job *job)
     return CLI_DONE;
 }
 
-static size_t count_nan_elements(const void *x, size_t count, size_t real)
+size_t matmul_job_count_nan(const void *x, size_t count, size_t real)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
@@ -193,64 +193,67 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
     return 0;
 }
 
-/* Transpose packed rows of `cols` elements to columns of x, whose rows have ld elements. */
-static void transpose_rows(size_t real, const void *from, size_t rows, size_t cols, void *x,
+enum { PIECE = 1 << 22 }; /* elements that are read at once */
+
+/* Transpose `rows` packed rows of `cols` elements into x, in rows of ld elements. */
+static void transpose_rows(size_t real, const void *from, size_t rows, size_t cols, char *x,
                            size_t ld)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
-            memcpy((char *)x + (j * ld + i) * real, (const char *)from + (i * cols + j) * real,
-                   real);
+            memcpy(x + (j * ld + i) * real, (const char *)from + (i * cols + j) * real, real);
 }
 
-int matmul_job_read_c(const struct matmul_job *job, size_t row, size_t rows, size_t col,
-                      size_t cols, void *x)
+static size_t columns_at_once(size_t rows)
 {
-    const struct npy *in = &job->in[2];
-    if (!in->fortran)
-        return npy_read_part_of_rows(in, row, rows, col, cols, x);
-    void *columns = malloc(rows * cols * job->real + 1);
-    if (!columns)
-        return clerror_set(ENOMEM, "%s: out of memory to transpose %zu x %zu numbers", in->name,
-                           rows, cols);
-    const int status = npy_read_part_of_rows(in, col, cols, row, rows, columns);
-    if (status == 0)
-        transpose_rows(job->real, columns, cols, rows, x, cols);
-    free(columns);
+    return PIECE / (rows + 1) + 1;
+}
+
+/* Read a part of a C in Fortran order into x, in rows of ld elements. A pipe has all rows. */
+static int read_c_columns(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                          char *x, size_t ld)
+{
+    struct npy *in = &job->in[2];
+    const size_t most = columns_at_once(rows), columns = most < cols ? most : cols;
+    void *piece = malloc(columns * rows * job->real + 1);
+    int status = piece ? 0 : clerror_set(ENOMEM, "%s: out of memory to transpose it", in->name);
+    for (size_t j = 0, n; j < cols && status == 0; j += n) {
+        n = cols - j < columns ? cols - j : columns;
+        status = in->begin < 0 ? npy_read_rows(in, col + j, n, piece)
+                               : npy_read_part_of_rows(in, col + j, n, row, rows, piece);
+        if (status == 0)
+            transpose_rows(job->real, piece, n, rows, x + j * job->real, ld);
+    }
+    free(piece);
     return status;
 }
 
-/* Fill this rank's rows of C from a file in Fortran order, some columns at a time. One rank reads
- * the columns in order, for pipes. */
+int matmul_job_read_c(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                      void *x)
+{
+    return job->in[2].fortran ? read_c_columns(job, row, rows, col, cols, x, cols)
+                              : npy_read_part_of_rows(&job->in[2], row, rows, col, cols, x);
+}
+
+/* Fill this rank's rows of C from a file in Fortran order, some columns at a time. */
 static int fill_from_columns(struct matmul_job *job, char *x, double *done, double all)
 {
-    enum { PIECE = 1 << 22 };
-    struct npy *in = &job->in[2];
     const struct matmul_partition slab = job->slab[2];
-    const size_t most = slab.rows && slab.rows < PIECE ? PIECE / slab.rows : 1;
-    char *piece = cli_alloc(most * slab.rows + 1, job->real);
-    int status = 0;
-    for (size_t j = 0, n; j < job->n && status == 0; j += n) {
+    const size_t most = columns_at_once(slab.rows);
+    for (size_t j = 0, n; j < job->n; j += n, *done += (double)n * (double)slab.rows) {
         n = job->n - j < most ? job->n - j : most;
         cli_progress_update(&job->progress, 100 * *done / all, "filling the matrices");
-        status = slab.rows == job->m
-                     ? npy_read_rows(in, j, n, piece)
-                     : npy_read_part_of_rows(in, j, n, slab.first, slab.rows, piece);
-        if (status == 0) {
-            job->nan[2] += count_nan_elements(piece, n * slab.rows, job->real);
-            transpose_rows(job->real, piece, n, slab.rows, x + j * job->real, job->n);
-        }
-        *done += (double)n * (double)slab.rows;
+        if (read_c_columns(job, slab.first, slab.rows, j, n, x + j * job->real, job->n) < 0)
+            return cli_failed_call(NULL);
     }
-    free(piece);
-    return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    job->nan[2] = matmul_job_count_nan(x, slab.rows * job->n, job->real);
+    return CLI_DONE;
 }
 
 /* Fill this rank's rows in chunks, from a file or at random, and show the progress: *done of
  * `all` elements. */
 static int fill_rows(struct matmul_job *job, int which, char *x, double *done, double all)
 {
-    enum { PIECE = 1 << 22 };
     const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
     const struct matmul_partition slab = job->slab[which];
     for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {
@@ -260,7 +263,7 @@ static int fill_rows(struct matmul_job *job, int which, char *x, double *done, d
         if (matmul_job_rows(job, which, slab.first + i, n, piece) < 0)
             return cli_failed_call(NULL);
         if (job->in[which].fp)
-            job->nan[which] += count_nan_elements(piece, n * cols, job->real);
+            job->nan[which] += matmul_job_count_nan(piece, n * cols, job->real);
     }
     return CLI_DONE;
 }
@@ -287,17 +290,16 @@ static int allocate_and_fill(struct matmul_job *job, int which, void **x, double
     return status;
 }
 
-/* Collective: add up the ranks' counts of NaN. */
-static int add_nan_counts(struct matmul_job *job)
+int matmul_job_add_nan(struct matmul_job *job)
 {
     uint64_t count[3];
     for (int i = 0; i < 3; i++)
         count[i] = job->nan[i];
     if (world_add(cli_world, count, 3) != 0)
-        return cli_failed_call(NULL);
+        return -1;
     for (int i = 0; i < 3; i++)
         job->nan[i] = (size_t)count[i];
-    return CLI_DONE;
+    return 0;
 }
 
 int matmul_job_matrices(struct matmul_job *job)
@@ -317,7 +319,8 @@ int matmul_job_matrices(struct matmul_job *job)
     for (int i = 0; i < 3 && status == CLI_DONE; i++)
         status = allocate_and_fill(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
-    status = status == CLI_DONE ? add_nan_counts(job) : status;
+    if (status == CLI_DONE && matmul_job_add_nan(job) != 0)
+        status = cli_failed_call(NULL);
     if (status != CLI_DONE || job->beta == 0)
         return status;
     const size_t count = job->slab[2].rows * job->n;

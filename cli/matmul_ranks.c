@@ -127,7 +127,7 @@ static void copy_c_row(const struct matmul_job *job, const void *memory, size_t 
 /* Read a row of the output C into c->c, and of the input C into c->before. */
 static int read_c_row(struct check *c, const struct npy *written, size_t r)
 {
-    const struct matmul_job *job = c->job;
+    struct matmul_job *job = c->job;
     const size_t at = r * job->n * job->real;
     if (job->c)
         copy_c_row(job, job->c, c->row[r], c->c + at);

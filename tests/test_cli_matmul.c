@@ -49,9 +49,9 @@ static void needs_doubles(void)
 /* Write a matrix of float64 in C order, given as text. */
 static const char *write_matrix_file(const char *name, const char *shape, const double *x, size_t n)
 {
-    char bytes[1024];
+    char bytes[1024 + 12000 * sizeof *x];
     const int used =
-        snprintf(bytes + 10, sizeof bytes - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
+        snprintf(bytes + 10, 1024 - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
     memcpy(bytes, "\x93NUMPY\x01\x00", 8);
     bytes[8] = (char)used;
     bytes[9] = 0;
@@ -188,6 +188,15 @@ static void cli_matmul_reports_nan(void **unused)
     strcat(words, " --beta 1 --json");
     assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "\"nan\": 3");
+    double many[40 * 300];
+    for (size_t i = 0; i < 40 * 300; i++)
+        many[i] = i % 7 == 0 ? (double)NAN : 1;
+    write_matrix_file("a.npy", "False, 'shape': (300, 40)", many, 40 * 300);
+    write_matrix_file("b.npy", "True, 'shape': (40, 300)", many, 40 * 300);
+    snprintf(words, sizeof words, "-a %.900s -b %.900s -o %.900s --out-of-core --memory 20000 ",
+             in_folder("a.npy"), in_folder("b.npy"), in_folder("c.npy"));
+    assert_int_equal(run_matmul_command(words), 0); /* which reads A and B several times */
+    says_in("out", "1715 in A, 1715 in B;");
 }
 
 static void cli_matmul_compares_and_sweeps(void **unused)
