@@ -57,6 +57,8 @@ static void set_gas_defaults(struct gas_job *job)
         job->mass = gas_species_list()[job->species].mass;
     if (!(job->temperature > 0))
         job->temperature = si ? 300 : 1;
+    if (job->precision < 0 && !job->input)
+        job->precision = ARRAYS_FLOAT;
     if (!job->stored)
         job->stored = job->input || job->source == GAS_HOST || job->method == ARRAYS_TREE ||
                       job->precision == ARRAYS_DOUBLE || job->accumulator;
@@ -92,7 +94,7 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
         CLI_CHOICE(0, "sum", "NAME", &job->method, sum_names,
                    "reduction of stored velocities: {}; tree is that of the classic tutorial"),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, precision_names,
-                   "precision of stored velocities"),
+                   "precision of stored velocities: {} (default: the file's, else single)"),
         CLI_CHOICE(
             0, "accumulate", "NAME", &job->accumulator, accumulate_names,
             "accumulator of stored velocities: {}; compensated is a pair of numbers of their own precision"),
@@ -280,6 +282,7 @@ static int cmd_gas_run(int argc, char **argv)
 {
     struct gas_job job = {.n = 1000000000,
                           .species = -1,
+                          .precision = -1,
                           .mass = 1,
                           .temperature = NAN,
                           .volume = NAN,

@@ -132,7 +132,7 @@ static const struct cli_combination life_combinations[] = {
     CLI_EXCLUDES("watch", "until-stable every-minutes frames json view view-wait record", NULL),
     CLI_EXCLUDES("watch compare sweep identify engine=hashlife engine=sparse", "ranks",
                  "start one rank only"),
-    CLI_EXCLUDES("json watch", "output=- csv=-",
+    CLI_EXCLUDES("json watch", "output=- csv=- haul=-",
                  "both would write to standard output; give a file name"),
     CLI_REQUIRES("zoom frames caption", "picture", NULL),
     CLI_REQUIRES("grid-lines", "picture figure", NULL),

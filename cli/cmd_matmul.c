@@ -72,6 +72,11 @@ static int check_matmul_files(const struct matmul_job *job)
         return cli_wrong("--plot: '%s' must end in .svg, .png or .pdf", job->plot);
     if (job->output && names_other_format(job->output))
         return cli_wrong("-o: '%s' must end in .npy", job->output);
+    if (job->out_of_core && !cli_output_is_regular(job->output))
+        return cli_wrong(
+            "-o: --out-of-core writes the parts of C in any order, which '%s' does not "
+            "allow; give a regular file",
+            job->output);
     if (job->csv && cli_check_table("--csv", job->csv) != CLI_DONE)
         return CLI_WRONG;
     const char *const outputs[] = {job->output, job->csv, job->plot};
@@ -192,6 +197,8 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
                       !job->file_a || !job->file_b || (job->beta != 0 && !job->file_c));
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
         return false;
+    if (job->beta == 0)
+        job->file_c = NULL; /* the product does not depend on it */
     if ((*status = check_matmul_files(job)) != CLI_DONE)
         return false;
     if ((*status = cli_window_check(&job->window, job->common.quiet)) != CLI_DONE)

@@ -245,9 +245,61 @@ static int check_stored_outputs(const struct cli_usage *usage)
                  : CLI_DONE;
 }
 
+/* ---- Names of standard output. --------------------------------------------------------------- */
+
+/* True if a file is standard output under another name: /dev/stdout, or a pipe or regular file that
+ * standard output is redirected to. */
+static bool is_standard_output(const char *file, bool *regular)
+{
+    static const char *const names[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    struct stat own, other;
+    *regular = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(file, names[i]) == 0)
+            return true;
+    if (fstat(STDOUT_FILENO, &own) != 0 || stat(file, &other) != 0 || own.st_dev != other.st_dev ||
+        own.st_ino != other.st_ino)
+        return false;
+    *regular = S_ISREG(own.st_mode);
+    return *regular || S_ISFIFO(own.st_mode);
+}
+
+static bool stdout_is_taken;
+
+bool cli_stdout_is_taken(void)
+{
+    return stdout_is_taken;
+}
+
+/* Call standard output "-" in all outputs: commands compare with "-". Refuse a regular file, whose
+ * suffix selects a format; "-" does not. */
+static int find_standard_output(const struct cli_usage *usage)
+{
+    bool regular;
+    stdout_is_taken = false;
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+        for (size_t i = 0; o->name && cli_list_has(usage->writes, o->name) && option_file(o, i);
+             i++) {
+            const char *file = option_file(o, i);
+            if (strcmp(file, "-") != 0 && !is_standard_output(file, &regular))
+                continue;
+            stdout_is_taken = true;
+            if (strcmp(file, "-") == 0)
+                continue;
+            if (regular)
+                return cli_wrong("--%s '%s' is also the file of standard output; give a different "
+                                 "name, or -",
+                                 o->name, file);
+            *(o->type == CLI_TYPE_STRING ? o->to.string : &o->to.strings->item[i]) = "-";
+        }
+    return CLI_DONE;
+}
+
 int cli_check_files(const struct cli_usage *usage)
 {
-    int status = usage->stored ? check_stored_outputs(usage) : CLI_DONE;
+    int status = find_standard_output(usage);
+    if (status == CLI_DONE && usage->stored)
+        status = check_stored_outputs(usage);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         if (o->name && cli_list_has(usage->writes, o->name))
             for (size_t i = 0; status == CLI_DONE && option_file(o, i); i++)

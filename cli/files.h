@@ -30,6 +30,10 @@ bool cli_same_file(const char *a, const char *b);
  * output, pipes and devices. */
 bool cli_output_is_regular(const char *path);
 
+/* True if an output of the command goes to standard output, which then holds nothing else: the
+ * report goes to standard error. Valid after cli_parse. */
+bool cli_stdout_is_taken(void);
+
 /* True if `path` ends in `suffix` (".png"). Case does not matter. */
 bool cli_has_suffix(const char *path, const char *suffix);
 

@@ -107,8 +107,12 @@ int gas_input_read(struct gas_job *job)
     if (!hdf5 && job->dataset)
         return cli_wrong("--dataset: '%s' is not an HDF5 file", job->input);
     const int status = hdf5 ? read_hdf5_velocities(job) : read_npy_velocities(job);
-    if (status != CLI_DONE || asked != ARRAYS_DOUBLE || job->precision != ARRAYS_FLOAT)
+    if (status != CLI_DONE || asked < 0 || asked == job->precision)
         return status;
+    if (asked == ARRAYS_FLOAT)
+        return cli_wrong("'%s' is read in double precision, not in single; convert it (numpy: "
+                         "x.astype), or omit --precision",
+                         job->input);
     const float *from = job->velocity; /* convert floats to doubles */
     double *to = cli_alloc(job->rows * 3, sizeof *to);
     for (size_t i = 0; i < job->rows * 3; i++)

@@ -34,7 +34,8 @@ struct gas_job {
     double temperature, mass, volume, boltzmann;
     const char *input, *dataset, *shape;
     bool fused, stored;
-    int source, method, precision, accumulator; /* as in stdcl/gas.h */
+    int source, method, accumulator; /* as in stdcl/gas.h */
+    int precision;                   /* ARRAYS_FLOAT or ARRAYS_DOUBLE; -1: of the input */
     int repeat, bins;
     struct cli_strings histogram;
     struct cli_figures figures;

@@ -62,7 +62,9 @@ static int gas_report_json(const struct gas_job *job, const char *device, bool i
         cli_json_real(has_sum(job) ? (double)job->n / job->seconds : NAN), "interrupted",
         interrupted);
     if (interrupted)
-        json_object_set_new(report, "molecules_done", cli_json_real(job->done));
+        json_object_set_new(report, "molecules_done",
+                            job->done < 0x1p63 ? json_integer((json_int_t)job->done)
+                                               : cli_json_real(job->done));
     if (job->volume > 0) {
         json_object_set_new(report, "volume", cli_json_real(job->volume));
         json_object_set_new(report, "pressure", cli_json_real(has_sum(job) ? pressure(job) : NAN));

@@ -514,8 +514,7 @@ static int census_report(const struct census *s)
     if (cli_ranks_first() && s->job->common.json)
         status = census_report_json(s, device ? device : "");
     else if (cli_ranks_first() && !s->job->common.quiet)
-        census_report_text(s, device ? device : "",
-                           s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
+        census_report_text(s, device ? device : "", cli_stdout_is_taken() ? stderr : stdout);
     free(device);
     return status;
 }

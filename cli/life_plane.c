@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
+#include "files.h"
 #include "common.h"
 #include "device.h"
 #include "interrupt.h"
@@ -519,7 +520,7 @@ static void plane_report_lines(const struct plane *p, const char *device, const 
                                const struct life_box *box)
 {
     struct cli_report report;
-    FILE *to = cli_outputs_take_stdout(&p->job->outputs) ? stderr : stdout,
+    FILE *to = cli_stdout_is_taken() ? stderr : stdout,
          *fp = cli_report_begin(&report, to, REPORT_INDENT);
     plane_report_text(p, device, population, box, fp);
     cli_report_end(&report, fp);

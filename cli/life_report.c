@@ -1,6 +1,7 @@
 /* life_report.c - the report of `stdcl life`. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "files.h"
 #include "device.h"
 #include "interrupt.h"
 #include "json.h"
@@ -117,8 +118,7 @@ int life_job_report(struct life_job *job)
     if (job->common.json)
         status = life_report_json(job, name, population);
     else if (!job->common.quiet && !job->lines.wanted)
-        life_report_lines(job, name, population,
-                          cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        life_report_lines(job, name, population, cli_stdout_is_taken() ? stderr : stdout);
     free(device);
     return status;
 }

@@ -194,8 +194,7 @@ static int sweep_report(const struct sweep_run *s)
     if (s->job->common.json)
         status = sweep_report_json(s, device ? device : "");
     else if (!s->job->common.quiet)
-        sweep_report_text(s, device ? device : "",
-                          s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
+        sweep_report_text(s, device ? device : "", cli_stdout_is_taken() ? stderr : stdout);
     free(device);
     return status;
 }

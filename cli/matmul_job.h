@@ -101,6 +101,15 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
  * from its file. */
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x);
 size_t matmul_job_cols(const struct matmul_job *job, int which);
+/* matmul_matrices.c: read a part of the input C from its file, in either order, into packed rows.
+ * Needs a seekable file; -1 after clerror_set. */
+int matmul_job_read_c(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                      void *x);
+
+/* matmul_matrices.c: number of NaN among `count` elements of `real` bytes; collective: add up the
+ * ranks' job->nan, -1 after clerror_set. */
+size_t matmul_job_count_nan(const void *x, size_t count, size_t real);
+int matmul_job_add_nan(struct matmul_job *job);
 
 /* matmul_out_of_core.c: multiply A and B from their files into the file of C, and compute the
  * error; -1 after clerror_set. */

@@ -1,8 +1,8 @@
 /* matmul_matrices.c - A, B and C of `stdcl matmul`: random, or from .npy files.
  *
  * A file in Fortran order stores the rows of the transposed matrix. Its elements are not moved:
- * the product takes the matrix as a transposed operand. The storage of an operand follows from
- * the file's order and --trans.
+ * the product takes A or B as a transposed operand. The storage of an operand follows from the
+ * file's order and --trans. C is transposed while it is read.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -17,6 +17,7 @@
 
 #include "formats/parallel.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -124,19 +125,16 @@ int matmul_job_sizes(struct matmul_job *job)
     int pipes = 0;
     for (int i = 0; i < 3; i++)
         pipes += files[i] && strcmp(files[i], "-") == 0;
-    if (job->out_of_core && pipes)
-        return cli_wrong("--out-of-core needs matrices in files, not in a pipe");
     if (pipes > 1)
         return cli_wrong("only one matrix can come from standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
         if (open_header(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
+    for (int i = 0; i < 3; i++)
+        if (job->out_of_core && files[i] && job->in[i].begin < 0)
+            return cli_wrong("--out-of-core needs matrices in files, and '%s' is a pipe", files[i]);
     if (agree_sizes(job, s) != CLI_DONE)
         return CLI_WRONG;
-    if (s[2].fortran)
-        return cli_wrong(
-            "%s is in Fortran order; C must be in C order (numpy: numpy.ascontiguousarray)",
-            job->file_c);
     const size_t square = job->n ? job->n : job->m ? job->m : job->k ? job->k : 1024;
     job->n = job->n ? job->n : square;
     job->m = job->m ? job->m : square;
@@ -155,7 +153,7 @@ int matmul_job_sizes(struct matmul_job *job)
     return CLI_DONE;
 }
 
-static size_t count_nan_elements(const void *x, size_t count, size_t real)
+size_t matmul_job_count_nan(const void *x, size_t count, size_t real)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
@@ -195,11 +193,67 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
     return 0;
 }
 
+enum { PIECE = 1 << 22 }; /* elements that are read at once */
+
+/* Transpose `rows` packed rows of `cols` elements into x, in rows of ld elements. */
+static void transpose_rows(size_t real, const void *from, size_t rows, size_t cols, char *x,
+                           size_t ld)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            memcpy(x + (j * ld + i) * real, (const char *)from + (i * cols + j) * real, real);
+}
+
+static size_t columns_at_once(size_t rows)
+{
+    return PIECE / (rows + 1) + 1;
+}
+
+/* Read a part of a C in Fortran order into x, in rows of ld elements. A pipe has all rows. */
+static int read_c_columns(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                          char *x, size_t ld)
+{
+    struct npy *in = &job->in[2];
+    const size_t most = columns_at_once(rows), columns = most < cols ? most : cols;
+    void *piece = malloc(columns * rows * job->real + 1);
+    int status = piece ? 0 : clerror_set(ENOMEM, "%s: out of memory to transpose it", in->name);
+    for (size_t j = 0, n; j < cols && status == 0; j += n) {
+        n = cols - j < columns ? cols - j : columns;
+        status = in->begin < 0 ? npy_read_rows(in, col + j, n, piece)
+                               : npy_read_part_of_rows(in, col + j, n, row, rows, piece);
+        if (status == 0)
+            transpose_rows(job->real, piece, n, rows, x + j * job->real, ld);
+    }
+    free(piece);
+    return status;
+}
+
+int matmul_job_read_c(struct matmul_job *job, size_t row, size_t rows, size_t col, size_t cols,
+                      void *x)
+{
+    return job->in[2].fortran ? read_c_columns(job, row, rows, col, cols, x, cols)
+                              : npy_read_part_of_rows(&job->in[2], row, rows, col, cols, x);
+}
+
+/* Fill this rank's rows of C from a file in Fortran order, some columns at a time. */
+static int fill_from_columns(struct matmul_job *job, char *x, double *done, double all)
+{
+    const struct matmul_partition slab = job->slab[2];
+    const size_t most = columns_at_once(slab.rows);
+    for (size_t j = 0, n; j < job->n; j += n, *done += (double)n * (double)slab.rows) {
+        n = job->n - j < most ? job->n - j : most;
+        cli_progress_update(&job->progress, 100 * *done / all, "filling the matrices");
+        if (read_c_columns(job, slab.first, slab.rows, j, n, x + j * job->real, job->n) < 0)
+            return cli_failed_call(NULL);
+    }
+    job->nan[2] = matmul_job_count_nan(x, slab.rows * job->n, job->real);
+    return CLI_DONE;
+}
+
 /* Fill this rank's rows in chunks, from a file or at random, and show the progress: *done of
  * `all` elements. */
 static int fill_rows(struct matmul_job *job, int which, char *x, double *done, double all)
 {
-    enum { PIECE = 1 << 22 };
     const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
     const struct matmul_partition slab = job->slab[which];
     for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {
@@ -209,7 +263,7 @@ static int fill_rows(struct matmul_job *job, int which, char *x, double *done, d
         if (matmul_job_rows(job, which, slab.first + i, n, piece) < 0)
             return cli_failed_call(NULL);
         if (job->in[which].fp)
-            job->nan[which] += count_nan_elements(piece, n * cols, job->real);
+            job->nan[which] += matmul_job_count_nan(piece, n * cols, job->real);
     }
     return CLI_DONE;
 }
@@ -229,10 +283,23 @@ static int allocate_and_fill(struct matmul_job *job, int which, void **x, double
     if (!*x)
         return job->context ? cli_failed_call("allocating the matrices")
                             : cli_failed("out of memory for the matrices");
-    const int status = fill_rows(job, which, *x, done, all);
+    const int status = which == 2 && job->in[which].fortran ? fill_from_columns(job, *x, done, all)
+                                                            : fill_rows(job, which, *x, done, all);
     if (world_size(cli_world) == 1)
         npy_close(&job->in[which]);
     return status;
+}
+
+int matmul_job_add_nan(struct matmul_job *job)
+{
+    uint64_t count[3];
+    for (int i = 0; i < 3; i++)
+        count[i] = job->nan[i];
+    if (world_add(cli_world, count, 3) != 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        job->nan[i] = (size_t)count[i];
+    return 0;
 }
 
 int matmul_job_matrices(struct matmul_job *job)
@@ -252,6 +319,8 @@ int matmul_job_matrices(struct matmul_job *job)
     for (int i = 0; i < 3 && status == CLI_DONE; i++)
         status = allocate_and_fill(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
+    if (status == CLI_DONE && matmul_job_add_nan(job) != 0)
+        status = cli_failed_call(NULL);
     if (status != CLI_DONE || job->beta == 0)
         return status;
     const size_t count = job->slab[2].rows * job->n;

@@ -117,28 +117,36 @@ static int add_b(struct check *c)
     return 0;
 }
 
-/* Read a row of C from memory, or from the file. */
-static int read_c_row(const struct matmul_job *job, const void *memory, const struct npy *file,
-                      size_t row, char *to)
+/* Copy a row of C from memory. */
+static void copy_c_row(const struct matmul_job *job, const void *memory, size_t row, char *to)
 {
     const size_t bytes = job->n * job->real;
-    if (!memory)
-        return npy_read_part_of_rows(file, row, 1, 0, job->n, to);
     memcpy(to, (const char *)memory + (row - job->slab[2].first) * bytes, bytes);
+}
+
+/* Read a row of the output C into c->c, and of the input C into c->before. */
+static int read_c_row(struct check *c, const struct npy *written, size_t r)
+{
+    struct matmul_job *job = c->job;
+    const size_t at = r * job->n * job->real;
+    if (job->c)
+        copy_c_row(job, job->c, c->row[r], c->c + at);
+    else if (npy_read_part_of_rows(written, c->row[r], 1, 0, job->n, c->c + at) != 0)
+        return -1;
+    if (job->before)
+        copy_c_row(job, job->before, c->row[r], c->before + at);
+    else if (job->beta != 0)
+        return matmul_job_read_c(job, c->row[r], 1, 0, job->n, c->before + at);
     return 0;
 }
 
 static int read_c(struct check *c)
 {
     const struct matmul_job *job = c->job;
-    const size_t bytes = job->n * job->real;
     struct npy written = {0};
     int status = job->c || npy_open(&written, job->written.name) == 0 ? 0 : -1;
-    for (size_t r = 0; r < c->n && status == 0; r++) {
-        status = read_c_row(job, job->c, &written, c->row[r], c->c + r * bytes);
-        if (status == 0 && job->beta != 0)
-            status = read_c_row(job, job->before, &job->in[2], c->row[r], c->before + r * bytes);
-    }
+    for (size_t r = 0; r < c->n && status == 0; r++)
+        status = read_c_row(c, &written, r);
     npy_close(&written);
     return status;
 }

@@ -2,6 +2,7 @@
  * plots as files. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "files.h"
 #include "device.h"
 #include "interrupt.h"
 #include "json.h"
@@ -49,14 +50,16 @@ static size_t total_nan(const struct matmul_job *job)
 static json_t *outcome_json(const struct matmul_job *job, const struct matmul_outcome *o)
 {
     char *device = outcome_device(job, o->kind);
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program",
-                  "matmul", "device", device, "engine", matmul_kind_name(o->kind), "precision",
-                  matmul_precision_names[job->precision], "m", (json_int_t)job->m, "n",
-                  (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
-                  cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
-                  "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error),
-                  "nan", job->out_of_core ? json_null() : json_integer((json_int_t)total_nan(job)));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program", "matmul",
+        "device", device, "engine", matmul_kind_name(o->kind), "precision",
+        matmul_precision_names[job->precision], "m", (json_int_t)job->m, "n", (json_int_t)job->n,
+        "k", (json_int_t)job->k, "seconds", cli_json_real(*o->why ? NAN : o->seconds), "gflops",
+        cli_json_real(o->gflops), "peak_percent", cli_json_real(o->peak_percent), "error",
+        cli_json_real(o->error), "nan",
+        job->out_of_core && !job->outcomes /* the files are not read */
+            ? json_null()
+            : json_integer((json_int_t)total_nan(job)));
     if (job->sweep && o->block)
         json_object_set_new(object, "block", json_integer((json_int_t)o->block));
     if (*o->why)
@@ -236,11 +239,6 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
         report_left_out(job, job->kinds[i], out);
 }
 
-static bool is_stdout(const char *file)
-{
-    return file && strcmp(file, "-") == 0;
-}
-
 /* Say how many engines are done, or products of the only engine. */
 static void report_interruption(const struct matmul_job *job, FILE *out)
 {
@@ -270,7 +268,7 @@ static void report_text(const struct matmul_job *job, FILE *out)
 
 int matmul_job_report(const struct matmul_job *job)
 {
-    FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
+    FILE *out = cli_stdout_is_taken() ? stderr : stdout;
     if (job->common.json)
         return matmul_report_json(job);
     if (job->common.quiet)

@@ -45,7 +45,7 @@ struct runner {
 };
 
 /* True if the current run would exceed the time limit, measured from its first progress: compile
- * time before it does not count. */
+ * time before it does not count. Runs of less than half a second are judged when they are done. */
 static bool is_too_long(struct matmul_job *job, double fraction)
 {
     const double now = seconds_now();
@@ -286,7 +286,12 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
 static int run_and_check(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
-    if (run_and_measure(r, o) != 0 || (r->resident && matmul_result(r->mm, job->c, job->n) != 0))
+    if (run_and_measure(r, o) != 0)
+        return -1;
+    job->timed_out = job->limit > 0 && o->seconds > job->limit;
+    if (job->timed_out)
+        return clerror_set(ECANCELED, "the product takes %g s", o->seconds);
+    if (r->resident && matmul_result(r->mm, job->c, job->n) != 0)
         return -1;
     if (world_size(cli_world) > 1)
         return matmul_job_error(job, &o->error);

@@ -1,6 +1,7 @@
 /* nbody_ensemble_report.c - the report of `stdcl nbody --ensemble`. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "files.h"
 #include "device.h"
 #include "alloc.h"
 #include "interrupt.h"
@@ -223,7 +224,7 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
 static void ensemble_report_lines(const struct ensemble *e, const char *device)
 {
     struct cli_report report;
-    FILE *to = cli_outputs_take_stdout(&e->job->outputs) ? stderr : stdout,
+    FILE *to = cli_stdout_is_taken() ? stderr : stdout,
          *fp = cli_report_begin(&report, to, REPORT_INDENT);
     ensemble_report_text(e->job, e, device, fp);
     cli_report_end(&report, fp);

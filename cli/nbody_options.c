@@ -128,7 +128,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_REQUIRES("snapshots", "series", NULL),
     CLI_REQUIRES("diag", "table", NULL),
     CLI_REQUIRES("fractions", "structure plot", NULL),
-    CLI_EXCLUDES("json", "output=- csv=- forces=-",
+    CLI_EXCLUDES("json", "output=- csv=- forces=- elements=- events=- checkpoint=-",
                  "both would write to standard output; give a file name"),
     CLI_REQUIRES("every every-minutes", "checkpoint", NULL),
     CLI_REQUIRES("resume-anyway", "resume", NULL),

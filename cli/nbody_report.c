@@ -1,6 +1,7 @@
 /* nbody_report.c - the report of `stdcl nbody`. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "files.h"
 #include "device.h"
 #include "interrupt.h"
 #include "json.h"
@@ -321,7 +322,7 @@ int nbody_job_report(struct nbody_job *job)
     if (job->common.json)
         status = nbody_report_json(job, device);
     else if (!job->common.quiet)
-        nbody_report_lines(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        nbody_report_lines(job, device, cli_stdout_is_taken() ? stderr : stdout);
     free(device);
     if (status != CLI_DONE)
         return status;

@@ -55,14 +55,6 @@ bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind ki
     return false;
 }
 
-bool cli_outputs_take_stdout(const struct cli_outputs *outputs)
-{
-    for (size_t i = 0; i < outputs->n; i++)
-        if (!strcmp(outputs->item[i].file, "-"))
-            return true;
-    return false;
-}
-
 bool cli_outputs_will_draw(const struct cli_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->names.n; i++) {

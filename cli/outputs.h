@@ -66,9 +66,6 @@ bool cli_outputs_will_draw(const struct cli_outputs *outputs);
 
 bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind kind);
 
-/* True if an output goes to standard output, which then holds nothing else. */
-bool cli_outputs_take_stdout(const struct cli_outputs *outputs);
-
 void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_output_kind kind);
 
 /* Functions that return int return an exit status, after printing a message. */

@@ -63,9 +63,10 @@ struct cli_guess {
 };
 void cli_guess_offer(struct cli_guess *guess, const char *name);
 
-/* Check that no two outputs name one file, that no output replaces an input, and that stored words
- * name no output elsewhere, by usage->reads, writes and stored. CLI_DONE or CLI_WRONG. Called by
- * cli_parse. */
+/* Set outputs that are standard output, such as /dev/stdout, to "-". Check that no two outputs name
+ * one file, that no output replaces an input or is the file of standard output, and that stored
+ * words name no output elsewhere, by usage->reads, writes and stored. CLI_DONE or CLI_WRONG. Called
+ * by cli_parse. */
 int cli_check_files(const struct cli_usage *usage);
 
 #endif

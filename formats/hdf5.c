@@ -5,13 +5,18 @@
 #include "formats/hdf5.h"
 
 #include <stdcl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
 bool hdf5_is(const char *file)
 {
     unsigned char start[8];
-    FILE *fp = fopen(file, "rb");
+    struct stat info;
+    const bool regular = stat(file, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *fp = regular ? fopen(file, "rb") : NULL; /* reading a pipe would consume its bytes */
     const bool is = fp && fread(start, 1, sizeof start, fp) == sizeof start &&
                     !memcmp(start, signature, sizeof start);
     if (fp)

@@ -18,7 +18,8 @@ struct hdf5_rows {
     void *data; /* n rows of `columns` numbers, contiguous; the caller frees it */
 };
 
-/* True if the first eight bytes are HDF5's signature. False for unreadable files. */
+/* True if the first eight bytes are HDF5's signature. False for unreadable files, and for pipes,
+ * which are not opened. */
 bool hdf5_is(const char *file);
 
 /* Reads a data set of n x columns numbers, of any type that HDF5 converts: floats of at most 32

@@ -189,7 +189,9 @@ static int npy_read_type(struct npy *in, const char *descr)
     if (in->size)
         return 0;
     return clerror_set(
-        EINVAL, "%s: holds numbers of type '%s'; only float32 ('<f4') and float64 ('<f8') are read",
+        EINVAL,
+        "%s: holds numbers of type '%s'; only float32 ('<f4', '>f4') and float64 ('<f8', '>f8') are "
+        "read",
         in->name, descr);
 }
 
@@ -215,10 +217,12 @@ static size_t read_prefix(struct npy *in)
 {
     unsigned char start[MAGIC + 2], length[4] = {0};
     const size_t n = fread(start, 1, sizeof start, in->fp);
-    if (n != sizeof start || memcmp(start, magic, MAGIC) != 0) {
+    const bool begins = n >= MAGIC && memcmp(start, magic, MAGIC) == 0;
+    if (n != sizeof start || !begins) {
         clerror_set(EINVAL,
-                    n ? "%s: is not a .npy file (it does not begin with \\x93NUMPY)"
-                      : "%s: is empty, and no .npy file",
+                    begins ? "%s: ends inside its header"
+                    : n    ? "%s: is not a .npy file (it does not begin with \\x93NUMPY)"
+                           : "%s: is empty, and no .npy file",
                     in->name);
         return 0;
     }
@@ -231,7 +235,11 @@ static size_t read_prefix(struct npy *in)
     const size_t got = fread(length, 1, count, in->fp);
     const size_t size = (size_t)length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 |
                         (size_t)length[3] << 24;
-    if (got != count || size == 0 || size > MOST_HEADER) {
+    if (got != count) {
+        clerror_set(EINVAL, "%s: ends inside its header", in->name);
+        return 0;
+    }
+    if (size == 0 || size > MOST_HEADER) {
         clerror_set(EINVAL, "%s: its header is said to have %zu bytes; 1 to %d make sense",
                     in->name, size, MOST_HEADER);
         return 0;

@@ -192,26 +192,61 @@ static void plane_put(gas *g, int c, size_t i, double v)
         ((double *)g->plane[c])[i] = v;
 }
 
-/* Store vectors of floats (`single`) or of doubles into the planes. */
-static int planes_set(gas *g, const float (*single)[3], const double (*wide)[3])
+static double given_component(const float (*single)[3], const double (*wide)[3], size_t i, int c)
 {
-    if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
-        return clerror_set(
-            EINVAL,
-            "gas_set_velocities: this gas draws its velocities; create it with GAS_STORED and GAS_GIVEN");
+    return single ? (double)single[i][c] : wide[i][c];
+}
+
+/* Find the largest magnitude of this rank's components. */
+static int find_largest_component(const gas *g, const float (*single)[3], const double (*wide)[3],
+                                  double *largest)
+{
     for (size_t i = 0; i < (size_t)g->own; i++)
         for (int c = 0; c < 3; c++) {
-            const double v = single ? (double)single[i][c] : wide[i][c];
-            if (!isfinite(v)) {
-                g->ready = false;
+            const double v = given_component(single, wide, i, c);
+            if (!isfinite(v))
                 return clerror_set(
                     EDOM,
                     "gas_set_velocities: component %c of molecule %zu is %g; it must be a "
                     "finite number",
                     "xyz"[c], (size_t)(g->first * BLOCK) + i, v);
-            }
-            plane_put(g, c, i, v);
+            *largest = fmax(*largest, fabs(v));
         }
+    return 0;
+}
+
+static void join_largest(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    *(double *)a = fmax(*(double *)a, *(const double *)b);
+}
+
+/* Unit of given velocities: 1 if the largest component lies between 2^-20 and 2^30, else its power
+ * of two, so that no sum of squares overflows and no square that matters underflows, not even in
+ * floats. A power of two changes no bit of a result. */
+static double given_unit(double largest)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    return largest == 0 || (largest >= 0x1p-20 && largest <= 0x1p30) ? 1 : ldexp(1, exponent - 1);
+}
+
+/* Store vectors of floats (`single`) or of doubles into the planes. */
+static int planes_set(gas *g, const float (*single)[3], const double (*wide)[3])
+{
+    double largest = 0;
+    if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
+        return clerror_set(
+            EINVAL,
+            "gas_set_velocities: this gas draws its velocities; create it with GAS_STORED and GAS_GIVEN");
+    g->ready = false;
+    if (world_reduce_status(g->world, find_largest_component(g, single, wide, &largest)) != 0 ||
+        world_reduce(g->world, &largest, sizeof largest, join_largest, NULL) != 0)
+        return -1;
+    g->unit = given_unit(largest);
+    for (size_t i = 0; i < (size_t)g->own; i++)
+        for (int c = 0; c < 3; c++)
+            plane_put(g, c, i, given_component(single, wide, i, c) / g->unit);
     return velocities_upload(g);
 }
 

@@ -1,7 +1,8 @@
 /* gas.c - the gas object: create, measure, free.
  *
  * Internal velocities are in units of `unit`: sqrt(k_B T / m) for drawn velocities, so that neither
- * kilogrammes nor metres reach single precision; 1 for velocities that the caller sets.
+ * kilogrammes nor metres reach single precision; a power of two for velocities that the caller
+ * sets, mostly 1 (draw.c).
  * SPDX-License-Identifier: MIT
  */
 #include "gas/engine.h"
@@ -398,6 +399,20 @@ static int sum_squares(gas *g, double *squares)
                                       : measure_stored(g, squares);
 }
 
+/* Return m v^2 / 2 from the mean of (v / unit)^2, without overflow in between. */
+static double given_energy(const gas *g, double squares)
+{
+    int mass_exponent, unit_exponent;
+    const double mass = frexp(g->mass, &mass_exponent), one = frexp(g->unit, &unit_exponent);
+    return ldexp(0.5 * mass * one * one * squares, mass_exponent + 2 * unit_exponent);
+}
+
+/* True for finite numbers of full precision, and for 0. */
+static bool is_precise(double x)
+{
+    return x == 0 || isnormal(x);
+}
+
 int gas_measure(gas *g, struct gas_energy *e)
 {
     if (no_handle(g, __func__))
@@ -407,12 +422,14 @@ int gas_measure(gas *g, struct gas_energy *e)
     if (sum_squares(g, &squares) != 0)
         return -1;
     squares /= n; /* the mean */
-    e->mean_energy = g->source == GAS_GIVEN ? 0.5 * g->mass * squares : 0.5 * kt * squares;
+    e->mean_energy = g->source == GAS_GIVEN ? given_energy(g, squares) : 0.5 * kt * squares;
     e->expected = 1.5 * kt;
     e->standard_error = kt * sqrt(1.5 / n);
     e->sigmas = (e->mean_energy - e->expected) / e->standard_error;
     e->temperature = e->mean_energy / (1.5 * g->boltzmann);
-    if (!isfinite(e->mean_energy) || !isfinite(e->sigmas) || !isfinite(e->temperature))
+    const bool lost = e->mean_energy == 0 && squares != 0;
+    if (lost || !is_precise(e->mean_energy) || !isnormal(e->expected) ||
+        !isnormal(e->standard_error) || !isfinite(e->sigmas) || !is_precise(e->temperature))
         return clerror_set(
             ERANGE,
             "gas_measure: the energy is not within 1e-308 and 1.8e308, as numbers are; take other units");

@@ -561,9 +561,15 @@ static void cli_nbody_writes_to_stdout(void **state)
     for (const char *p = out; (p = strchr(p, '\n')); p++)
         lines++;
     assert_true(lines >= 4);
-    assert_int_equal(run_stdcl("nbody -n 4 --steps 1 -o -"), 0);
-    assert_non_null(strstr(err, "energy error")); /* the report steps aside */
-    assert_null(strstr(out, "energy error"));
+    static const char *const files[] = {"-o -", "-o /dev/stdout", "--csv /dev/fd/1",
+                                        "--elements /proc/self/fd/1", "--checkpoint -"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char words[100];
+        snprintf(words, sizeof words, "nbody -n 4 --steps 1 %s", files[i]);
+        assert_int_equal(run_stdcl(words), 0);
+        assert_non_null(strstr(err, "energy error")); /* the report steps aside */
+        assert_null(strstr(out, "energy error"));
+    }
 }
 
 static void cli_nbody_writes_table(void **state)
@@ -977,6 +983,8 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -n 8 --record a.mp4", "--record: 'a.mp4' must end in .view"},
         {"nbody -n 8 --every 3", "--every needs --checkpoint FILE"},
         {"nbody -n 8 --json --csv -", "--json and --csv - cannot be combined"},
+        {"nbody -n 8 --json --elements /dev/stdout", "--json and --elements - cannot be combined"},
+        {"life --size 8 --json --csv /dev/fd/1", "--json and --csv - cannot be combined"},
         {"nbody -n 8 --json --forces -", "--json and --forces - cannot be combined"},
         {"nbody -n 8 -o x.jpg", "x.jpg: unknown suffix '.jpg'; known are text"},
         {"nbody -n 8 -o x.zip", "known are text"},

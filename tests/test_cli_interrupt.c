@@ -377,6 +377,8 @@ static void interrupt_leaves_json_report(void **state)
             fail_msg("%s: %s", runs[i].row.arguments, command_words("out"));
         if (report && runs[i].null_key)
             assert_true(json_is_null(json_object_get(report, runs[i].null_key)));
+        const json_t *done = json_object_get(report, "molecules_done");
+        assert_true(!done || json_is_integer(done));
         json_decref(report);
     }
     assert_true(access("haul.txt", F_OK) < 0); /* it would be biased */

@@ -49,9 +49,9 @@ static void needs_doubles(void)
 /* Write a matrix of float64 in C order, given as text. */
 static const char *write_matrix_file(const char *name, const char *shape, const double *x, size_t n)
 {
-    char bytes[1024];
+    char bytes[1024 + 12000 * sizeof *x];
     const int used =
-        snprintf(bytes + 10, sizeof bytes - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
+        snprintf(bytes + 10, 1024 - 10, "{'descr': '<f8', 'fortran_order': %s}", shape);
     memcpy(bytes, "\x93NUMPY\x01\x00", 8);
     bytes[8] = (char)used;
     bytes[9] = 0;
@@ -138,6 +138,38 @@ static void cli_matmul_multiplies_files(void **unused)
     free(bytes);
 }
 
+/* A I + 2 C with C in Fortran order, from a file, a pipe and out of core; and a C that is not read.
+ */
+static void cli_matmul_reads_fortran_c(void **unused)
+{
+    (void)unused;
+    needs_doubles();
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                        columns[6] = {10, 40, 20, 50, 30, 60},
+                        right[6] = {21, 42, 63, 84, 105, 126};
+    static const char *const how[] = {
+        "-c c.npy --beta 2 --repeat 1", "-c - --beta 2 --repeat 1 < c.npy",
+        "-c c.npy --beta 2 --out-of-core", "-c nowhere.npy --repeat 1"};
+    char words[3000], here[PATH_MAX];
+    size_t size;
+    write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
+    write_matrix_file("b.npy", "False, 'shape': (3, 3)", identity, 9);
+    write_matrix_file("c.npy", "True, 'shape': (2, 3)", columns, 6);
+    ready(getcwd(here, sizeof here));
+    assert_int_equal(chdir(files_folder), 0);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(words, sizeof words, "-a a.npy -b b.npy -o d.npy %s", how[i]);
+        const int status = run_matmul_command(words);
+        char *bytes = bytes_of(in_folder("d.npy"), &size);
+        const double *wanted = i < 3 ? right : six;
+        if (status != 0 || size != 128 + sizeof right ||
+            memcmp(bytes + 128, wanted, sizeof right) != 0)
+            fail_msg("%s: status %d", words, status);
+        free(bytes);
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
 /* One NaN in A, and two in a C that is read only if beta is not 0. */
 static void cli_matmul_reports_nan(void **unused)
 {
@@ -156,6 +188,15 @@ static void cli_matmul_reports_nan(void **unused)
     strcat(words, " --beta 1 --json");
     assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "\"nan\": 3");
+    double many[40 * 300];
+    for (size_t i = 0; i < 40 * 300; i++)
+        many[i] = i % 7 == 0 ? (double)NAN : 1;
+    write_matrix_file("a.npy", "False, 'shape': (300, 40)", many, 40 * 300);
+    write_matrix_file("b.npy", "True, 'shape': (40, 300)", many, 40 * 300);
+    snprintf(words, sizeof words, "-a %.900s -b %.900s -o %.900s --out-of-core --memory 20000 ",
+             in_folder("a.npy"), in_folder("b.npy"), in_folder("c.npy"));
+    assert_int_equal(run_matmul_command(words), 0); /* which reads A and B several times */
+    says_in("out", "1715 in A, 1715 in B;");
 }
 
 static void cli_matmul_compares_and_sweeps(void **unused)
@@ -184,6 +225,12 @@ static void cli_matmul_compare_skips_slow_engines(void **unused)
         0);
     unsetenv("STDCL_SLICE");
     says_in("out", "cpu-naive: would take more than 0.01 s; use --all to run it");
+    assert_int_equal(run_matmul_command("--sweep --engine cpu-blocked -n 100 --limit 1e-7 --json"),
+                     0); /* which takes less than any cancellation */
+    says_in("out", "\"why\": \"would take more than 1e-07 s");
+    char *text = bytes_of(in_folder("out"), NULL);
+    assert_null(strstr(text, "\"seconds\": 0")); /* null in all */
+    free(text);
     assert_int_equal(run_matmul_command("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
@@ -243,18 +290,24 @@ static void cli_matmul_reads_and_writes_pipes(void **unused)
     (void)unused;
     needs_doubles();
     const double right[4] = {22, 28, 49, 64};
+    static const char *const outputs[] = {"-", "/dev/stdout"};
     char words[3000];
     size_t size;
     write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
     write_matrix_file("b.npy", "False, 'shape': (3, 2)", six, 6);
-    snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"),
-             in_folder("a.npy"));
-    assert_int_equal(run_matmul_command(words), 0);
-    char *bytes = bytes_of(in_folder("out"), &size);
-    assert_int_equal(size, 128 + sizeof right);
-    assert_memory_equal(bytes + 128, right, sizeof right);
-    free(bytes);
-    says_in("err", "FLOP/s");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(words, sizeof words, "-a - -b %s -o %s --repeat 1 < %s", in_folder("b.npy"),
+                 outputs[i], in_folder("a.npy"));
+        assert_int_equal(run_matmul_command(words), 0);
+        char *bytes = bytes_of(in_folder("out"), &size);
+        assert_int_equal(size, 128 + sizeof right);
+        assert_memory_equal(bytes + 128, right, sizeof right);
+        free(bytes);
+        says_in("err", "FLOP/s");
+    }
+    snprintf(words, sizeof words, "-n 4 -o %s", in_folder("out"));
+    expect_matmul_refused(words, 2, "is also the file of standard output");
+    expect_matmul_refused("--sweep -n 4 --json --csv /dev/fd/1", 2, "--json and --csv -");
 }
 
 static void cli_matmul_streams_operands(void **unused)
@@ -320,6 +373,7 @@ static void cli_matmul_rejects_bad_options(void **unused)
     expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
     expect_matmul_refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
     expect_matmul_refused("--out-of-core -n 8", 2, "needs -a FILE, -b FILE and -o FILE");
+    expect_matmul_refused("--out-of-core -a a.npy -b b.npy -o -", 2, "give a regular file");
     expect_matmul_refused("--compare --sweep", 2, "cannot be combined");
     expect_matmul_refused("--plot x.svg", 2, "--sweep");
     expect_matmul_refused("--all -n 8", 2, "--all needs --compare or --sweep");
@@ -352,6 +406,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cli_matmul_json_has_all_keys),
         cmocka_unit_test(cli_matmul_reports_after_a_failed_file),
         cmocka_unit_test(cli_matmul_multiplies_files),
+        cmocka_unit_test(cli_matmul_reads_fortran_c),
         cmocka_unit_test(cli_matmul_compares_and_sweeps),
         cmocka_unit_test(cli_matmul_compare_skips_slow_engines),
         cmocka_unit_test(cli_matmul_excludes_compile_time),

@@ -349,6 +349,59 @@ static void gas_given_velocities_are_measured(void **state)
     gas_free(g);
 }
 
+/* The mean energy of equal molecules is the energy of one. Squares neither overflow nor underflow,
+ * and an energy without full precision is an error. */
+static void gas_energy_of_extreme_velocities(void **state)
+{
+    (void)state;
+    static const struct {
+        double v, mass, energy; /* energy 0 for v > 0: out of range */
+        bool in_floats;
+    } cases[] = {{1e-170, 1e300, 1.5e-40, false},
+                 {1e-158, 1e300, 1.5e-16, false},
+                 {1e200, 1e-300, 1.5e100, false},
+                 {5e-324, 1e308, 0, false},
+                 {1e-160, 1, 0, false},
+                 {1e-155, 1, 0, false},
+                 {1e155, 1, 0, false},
+                 {0, 1, 0, true},
+                 {1e-30, 1e40, 1.5e-20, true},
+                 {1e-40, 1, 1.5e-80, true},
+                 {1e38, 1e-100, 1.5e-24, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k < 4; k++) {
+            const double v = cases[i].in_floats ? (double)(float)cases[i].v : cases[i].v,
+                         right = cases[i].energy * (v > 0 ? v / cases[i].v * (v / cases[i].v) : 1);
+            enum { N = 700 };
+            double velocity[N][3];
+            struct gas_energy e;
+            const bool doubles = k / 2 != 0;
+            if (doubles ? !doubles_here : !cases[i].in_floats)
+                continue;
+            for (size_t j = 0; j < N; j++)
+                for (int c = 0; c < 3; c++)
+                    velocity[j][c] = j % 2 ? v : -v;
+            gas *g = make_gas((struct gas_options){
+                .n = N,
+                .mass = cases[i].mass,
+                .storage = GAS_STORED,
+                .source = GAS_GIVEN,
+                .type = doubles ? ARRAYS_DOUBLE : ARRAYS_FLOAT,
+                .accumulator = k % 2 ? ARRAYS_COMPENSATED : (enum arrays_accumulator)0});
+            works(gas_set_velocities(g, (const double(*)[3])velocity));
+            if (v > 0 && right == 0)
+                fails(ERANGE, gas_measure(g, &e));
+            else
+                works(gas_measure(g, &e));
+            if ((v == 0 || right > 0) && !(fabs(e.mean_energy - right) <= 1e-13 * right))
+                fail_msg("v %g, mass %g: energy %.17g, not %.17g", v, cases[i].mass, e.mean_energy,
+                         right);
+            works(gas_velocities(g, 0, 1, velocity + 1));
+            assert_true(velocity[1][0] == velocity[0][0]);
+            gas_free(g);
+        }
+}
+
 /* The device's counts equal those of plain C, whether velocities are stored or drawn again. */
 static void gas_histograms_match_reference(void **state)
 {
@@ -443,6 +496,7 @@ int main(void)
         cmocka_unit_test(gas_slow_fractions_match_published),
         cmocka_unit_test(gas_energies_match_theory),
         cmocka_unit_test(gas_given_velocities_are_measured),
+        cmocka_unit_test(gas_energy_of_extreme_velocities),
         cmocka_unit_test(gas_histograms_match_reference),
         cmocka_unit_test(gas_rejects_bad_calls),
         /* Of the following, every n-th runs. */

@@ -170,7 +170,8 @@ static void npy_reports_bad_header(void **unused)
         const char *dictionary, *sentence;
     } bad[] = {
         {"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }", "type '<i8'"},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }", "only float32"},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }",
+         "only float32 ('<f4', '>f4')"},
         {"{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (2, 3), }", "records"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,), }", "has 1 dimension;"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (), }", "has 0 dimensions"},
@@ -213,6 +214,10 @@ static void npy_reports_damaged_file(void **unused)
     fails_saying(EINVAL, npy_open(&in, in_folder("d")), "version 9.0");
     put_bytes(in_folder("d"), "\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
     fails_saying(EINVAL, npy_open(&in, in_folder("d")), "4294967295 bytes");
+    for (size_t n = 6; n < 10; n++) {
+        put_bytes(in_folder("d"), "\x93NUMPY\x01\x00\x76\x00", n);
+        fails_saying(EINVAL, npy_open(&in, in_folder("d")), "d: ends inside its header");
+    }
     put_bytes(in_folder("d"), "\x93NUMPY\x01\x00\x76\x00{'descr'", 18);
     fails_saying(EINVAL, npy_open(&in, in_folder("d")), "ends inside its header");
     fails_saying(ENOENT, npy_open(&in, in_folder("nowhere.npy")), "nowhere.npy: no such file");

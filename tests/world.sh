@@ -198,6 +198,9 @@ export STDCL_TEST_REBALANCE=1
 job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json $core
 unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
+# NaN in the last row is counted by the last rank; a C in Fortran order.
+printf '\223NUMPY\1\0\72\0%s\0\0\200\077\0\0\300\177' "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }" >nan.npy
+job 0 '"nan": 2,' 2 "$stdcl" matmul -a nan.npy -c nan.npy --beta 1 -n 1 --engine cpu-blocked --json
 sampled && job 2 "--stepping adaptive and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 sampled && job 2 "--external nfw:M=10,a=2 and several ranks cannot be combined" 2 "$stdcl" nbody $pick -n 100 --steps 1 --external nfw:M=10,a=2 --share
 if sampled; then

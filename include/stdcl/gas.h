@@ -84,8 +84,9 @@ void gas_partition(const stdcl_world *world, int rank, uint64_t n, uint64_t *fir
                    uint64_t *count);
 
 /* Set velocities of a GAS_GIVEN gas: rows of three components in the caller's units, of all
- * molecules or, with a world, of this rank's partition. Each call replaces all velocities. EDOM: a
- * component is not finite (named). */
+ * molecules or, with a world, of this rank's partition; collective then. Each call replaces all
+ * velocities. Components smaller than the largest by 2^126 in floats, by 2^1022 in doubles, may
+ * become 0. EDOM: a component is not finite (named). */
 int gas_set_velocities(gas *g, const double (*velocity)[3]);
 int gas_set_velocities_single(gas *g, const float (*velocity)[3]);
 
@@ -103,7 +104,8 @@ struct gas_energy {
     double temperature;    /* mean_energy / (3/2 k_B) */
 };
 
-/* Sum the energy of all molecules on the devices. ERANGE: the energy overflows or underflows. */
+/* Sum the energy of all molecules on the devices. Squares of velocities do not overflow or
+ * underflow. ERANGE: a result is above DBL_MAX, or below DBL_MIN and not 0. */
 int gas_measure(gas *g, struct gas_energy *energy);
 
 /* Return the pressure of an ideal gas of n molecules in a volume: 2/3 n mean_energy / volume. */
