@@ -299,10 +299,11 @@ int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job
 
 /* The number of elements in each of nbins bins of equal width: bins[b] counts x with lower + b w <=
  * x < lower + (b + 1) w, w = (upper - lower) / nbins. Elements outside [lower, upper) and NaN are
- * not counted. Integers are assigned exactly; floats and doubles to the bin of (x - lower) / w,
- * rounded in their type; elements are compared with the ends as given, in doubles. The ends are
- * finite; those of integers are whole and within 2^53, and (upper - lower) nbins is at most 2^63;
- * the range of floats has at least two floats (EINVAL). */
+ * not counted. Integers are assigned exactly. Floats and doubles are assigned to the last bin with
+ * b w <= x - lower and lower + b w <= x, where w and each operation are rounded in their type; from
+ * 2^20 floats' bins on, some elements are assigned to earlier bins. Elements are compared with the
+ * ends as given, in doubles. The ends are finite. Ends for integers are whole and within 2^53, and
+ * (upper - lower) nbins is at most 2^63; the range of floats has at least two floats (EINVAL). */
 struct arrays_histogram_job {
     const void *x; /* input: `most` elements of `type`, or bytes */
     cl_uint *bins; /* output: nbins numbers */
