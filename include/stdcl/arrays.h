@@ -39,11 +39,11 @@ extern "C" {
 enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
 
 /* Accumulators of floating-point sums. Integers are always summed exactly.
- *   ARRAYS_WIDE         double. A sum of floats is accurate to about one unit in a double's last
- *                       place. The error of a sum of doubles is at most 41 + log2(n / 32768)
- *                       rounding errors of the sum of |x|, since no number passes through more
- *                       additions. Devices without double precision use compensated summation for
- *                       floats
+ *   ARRAYS_WIDE         double. The error of a sum of floats is about one unit in a double's last
+ *                       place of the sum of |x|. The error of a sum of doubles is at most 41 +
+ *                       log2(n / 32768) rounding errors of the sum of |x|, since no number passes
+ *                       through more additions. Devices without double precision use compensated
+ *                       summation for floats
  *   ARRAYS_COMPENSATED  pairs of value and rounding error in the element's type (Knuth's TwoSum;
  *                       products by TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818),
  *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2. Products of
