@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from . import engines
-from ._library import Error, check, html_table, letters, lib, png_file, whole
+from ._library import Error, check, html_table, letters, lib, nonzero, png_file, whole
 from .engines import Engine, Floats
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ class NBody(Engine):
         self._check_no_force()
         if name in ("dt", "G") and isinstance(value, (str, bytes)):
             raise TypeError("%s cannot be %r" % (name, value))
+        if name == "G":
+            nonzero(value, "G")
         if name == "dt" and value is not None and self._handle is not None and self._settings["dt"] is not None:
             check(lib.nbody_set_dt(self._handle, value))
         elif self._settings.get(name, self) is not value:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Owner, check, html_table, letters, lib, png_file, whole
+from ._library import Owner, check, html_table, letters, lib, nonzero, png_file, whole
 from .arrays import Array, allocate, allocate_flagged, allocate_image  # noqa: F401
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class Life(Engine):
 
     def soup(self, density: float = 0.5, seed: int = 1) -> None:
         """Fill the grid at random with a fraction of live cells, above 0 and at most 1, and reset the generation to 0."""
-        if density == 0:  # C's default, 1/2
-            raise ValueError("density must be above 0 and at most 1, not %r" % density)
+        nonzero(density, "density")
         self._call(lib.life_soup, density, whole(seed, "seed"))
 
     @property
@@ -160,6 +159,8 @@ class Gas(Engine):
     def __init__(self, n: int, *, temperature: float = 1.0, mass: float = 1.0, boltzmann: float = 1.0, seed: int = 0,
                  storage: str = "fused", context: Context | None = None) -> None:
         self.n = whole(n, "n")
+        for value, name in ((temperature, "temperature"), (mass, "mass"), (boltzmann, "boltzmann")):
+            nonzero(value, name)
         self._make(context, (), n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed, storage=storage)
 
     def measure(self) -> Any:

@@ -775,6 +775,17 @@ def test_gas_has_its_energy():
     assert stdcl.Gas(1000).velocities(10, 5).shape == (5, 3)
 
 
+def test_zero_is_not_the_default():
+    """In C a member of 0 means its default."""
+    for name in ("temperature", "mass", "boltzmann"):
+        refused(ValueError, name + " must be above 0, not 0", lambda: stdcl.Gas(1000, **{name: 0}))
+        refused(stdcl.Error, "-1 must be a number > 0", lambda: stdcl.Gas(1000, **{name: -1}))
+    refused(ValueError, "G must be above 0, not 0.0", lambda: stdcl.NBody([1, 1], np.zeros((2, 3)), np.zeros((2, 3)), G=0.0))
+    bodies = stdcl.NBody(G=2)
+    refused(ValueError, "G must be above 0", lambda: setattr(bodies, "G", 0))
+    assert bodies.G == 2
+
+
 def test_products_are_numpys():
     rng = np.random.default_rng(1)
     for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-12)):
