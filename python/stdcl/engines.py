@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from ._library import Owner, check, html_table, letters, lib, nonzero, png_file, whole
-from .arrays import Array, allocate, allocate_flagged, allocate_image  # noqa: F401
+from .arrays import Array, allocate, allocate_flagged, allocate_image, unmasked  # noqa: F401
 
 if TYPE_CHECKING:
     from . import Context
@@ -129,7 +129,7 @@ class Life(Engine):
 
     def put(self, cells: npt.ArrayLike, x: int = 0, y: int = 0) -> None:
         """Copy a rectangle of booleans into the grid, its top left corner at column x of row y."""
-        values = np.asarray(cells)
+        values = np.asarray(unmasked(cells))
         if values.dtype.kind not in "biuf":
             raise TypeError("cells must be booleans or numbers, not %r" % (cells,))
         given = np.atleast_2d(values.astype(bool))
@@ -194,13 +194,13 @@ class Matmul(Engine):
     def multiply(self, a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
                  c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """Return alpha a b + beta c."""
-        a, b = np.asarray(a), np.asarray(b)
+        a, b = np.asarray(unmasked(a)), np.asarray(unmasked(b))
         if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
             raise ValueError("matrices of shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
         if a.dtype != self.dtype or b.dtype != self.dtype:
             raise TypeError("matrices of %s and %s; both must be %s" % (a.dtype, b.dtype, self.dtype))
         (m, k), n = a.shape, b.shape[1]
-        result = np.zeros((m, n), self.dtype) if c is None else np.array(c, dtype=self.dtype, order="C")
+        result = np.zeros((m, n), self.dtype) if c is None else np.array(unmasked(c), dtype=self.dtype, order="C")
         if result.shape != (m, n):
             raise ValueError("c has the shape %s, not (%d, %d)" % (result.shape, m, n))
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
@@ -213,7 +213,7 @@ class Matmul(Engine):
 def matmul(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
            c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
     """Return alpha a b + beta c for matrices of float32 or float64, on the GPUs, or the CPU if there is none."""
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = np.asarray(unmasked(a)), np.asarray(unmasked(b))
     if a.dtype != b.dtype or a.dtype not in (np.float32, np.float64):
         raise TypeError("matrices of %s and %s; both must be float32 or both float64" % (a.dtype, b.dtype))
     with Matmul("single" if a.dtype == np.float32 else "double") as engine:
