@@ -167,6 +167,10 @@ static double histogram_unit(const struct arrays_histogram_job *job)
     return exponent > usual ? ldexp(1, -shift) : exponent < -usual ? ldexp(1, shift) : 1;
 }
 
+/* The scale is reduced by more than all roundings of the product with it in bin_of of segments.cl:
+ * the product is never above the element's place among the bins, and below it by at most 8 epsilons
+ * of the place. If its fraction is below `sure`, its whole part is the bin. From 2^20 floats' bins
+ * on, the bin can be an earlier one. */
 static struct bin_bounds histogram_bounds(const struct arrays_histogram_job *job, int source)
 {
     struct bin_bounds b = {.real = {job->lower, job->upper}};
@@ -178,9 +182,13 @@ static struct bin_bounds histogram_bounds(const struct arrays_histogram_job *job
     const double unit = histogram_unit(job), base = job->lower * unit;
     b.real[2] = base;
     b.real[3] = unit;
-    b.real[4] = job->nbins / (job->upper * unit - base);
+    const double width = job->upper * unit - base,
+                 epsilon = source == ARRAYS_FLOAT ? FLT_EPSILON : DBL_EPSILON;
+    b.real[4] = job->nbins / width * (1 - 4 * epsilon);
+    b.real[5] = width / job->nbins;
+    b.real[6] = 1 - 16 * epsilon * job->nbins;
     if (source == ARRAYS_FLOAT)
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < 7; i++)
             b.single[i] = i < 2 ? float_from(b.real[i]) : (float)b.real[i];
     return b;
 }
@@ -294,14 +302,15 @@ static int histogram_start(arrays_sorter *s, const char *caller,
      : source == ARRAYS_DOUBLE ? ARG_AT(b.real[i])                                                 \
                                : ARG_AT(b.whole[i]))
     const struct stdcl_arg lower = BOUND(0), upper = BOUND(1), base = BOUND(2), unit = BOUND(3),
-                           scale = BOUND(4);
+                           scale = BOUND(4), width = BOUND(5), sure = BOUND(6);
 #undef BOUND
     const cl_uint2 start = {{bins.first, x.first}};
     const int counted = job->count ? 1 + (int)count.first : 0;
     const void *const totals = once ? s->totals : bins.base;
     return sorter_launch(s, p, COUNT_BINS, groups ? groups : 1,
-                         ARGS(bins.base, x.base, start, lower, upper, base, unit, scale, job->nbins,
-                              (cl_uint)job->most, counted, count.base, totals, once));
+                         ARGS(bins.base, x.base, start, lower, upper, base, unit, scale, width,
+                              sure, job->nbins, (cl_uint)job->most, counted, count.base, totals,
+                              once));
 }
 
 int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job)

@@ -165,16 +165,26 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void clear_bins(__gl
 struct bin_range {
     BOUND lower, upper; /* of the elements that are counted */
     BOUND base, unit;   /* real numbers: the lower end in units; units of 1 */
+    BOUND width, sure;  /* real numbers: units of a bin; see histogram_bounds */
     SCALE scale;        /* bins of a unit */
     uint nbins;
 };
 
 /* The bin of v; nbins if v is outside [lower, upper). */
 #if REAL
+/* The product with the scale gives the bin, or for an element on an edge or just above it perhaps
+ * the bin before. There the comparisons decide: every device rounds each of their operations
+ * correctly. `from_lower` is exact near `lower`, and the sum with `edge` far from it. */
 uint bin_of(NUMBER v, struct bin_range r)
 {
-    return v >= r.lower && v < r.upper ? min((uint)((v * r.unit - r.base) * r.scale), r.nbins - 1)
-                                       : r.nbins;
+    if (!(v >= r.lower && v < r.upper))
+        return r.nbins;
+    const NUMBER x = v * r.unit, from_lower = x - r.base, estimate = from_lower * r.scale;
+    const uint bin = min((uint)estimate, r.nbins - 1);
+    if (estimate - (NUMBER)bin < r.sure || bin == r.nbins - 1)
+        return bin;
+    const NUMBER edge = (NUMBER)(bin + 1) * r.width;
+    return bin + (from_lower >= edge && x >= r.base + edge);
 }
 #else
 uint bin_of(NUMBER v, struct bin_range r)
@@ -267,8 +277,8 @@ void move_totals(__global uint *bins, volatile __global uint *totals, uint nbins
  * the bins are 0 before, and groups add to them. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     __global uint *bins, __global const NUMBER *x, uint2 start, BOUND lower, BOUND upper,
-    BOUND base, BOUND unit, BOUND scale, uint nbins, uint most, int counted,
-    __global const uint *count, volatile __global uint *totals, int once)
+    BOUND base, BOUND unit, BOUND scale, BOUND width, BOUND sure, uint nbins, uint most,
+    int counted, __global const uint *count, volatile __global uint *totals, int once)
 {
     __local uint own[LOCAL_COUNTERS], arrived;
     const uint n = element_count(most, counted, count),
@@ -284,7 +294,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     while (copies > 1 && counters > worth / copies)
         copies /= 2;
     const SCALE bins_each = REAL ? (SCALE)scale : (SCALE)nbins / (SCALE)(upper - lower);
-    const struct bin_range r = {lower, upper, base, unit, bins_each, nbins};
+    const struct bin_range r = {lower, upper, base, unit, width, sure, bins_each, nbins};
     bins += start.x;
     volatile __global uint *sums = once ? totals + 1 : bins;
     for (uint i = item; copies && i < counters * copies; i += GROUP)

@@ -18,9 +18,9 @@ struct segments_job {
 
 /* Arguments of count_bins in the elements' type. */
 struct bin_bounds {
-    double real[5]; /* lower, upper, base, unit, scale */
-    float single[5];
-    cl_long whole[5];
+    double real[7]; /* lower, upper, base, unit, scale, width, sure */
+    float single[7];
+    cl_long whole[7];
 };
 
 size_t segments_type_bytes(enum arrays_type type);

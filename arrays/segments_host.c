@@ -116,17 +116,24 @@ struct histogram_host {
 };
 
 /* Write the bins of the elements from ... from + n - 1, nbins for elements outside the range: as
- * bin_of in segments.cl. */
+ * bin_of in segments.cl, but with the comparisons for all elements, without branches. */
 #define REAL_BINS(NUMBER, member)                                                                  \
     static void bins_of_##NUMBER(const struct histogram_host_job *job, size_t from, size_t n,      \
                                  cl_uint *bin)                                                     \
     {                                                                                              \
-        const NUMBER *const x = (const NUMBER *)job->x + from, *const b = job->bounds->member;     \
-        const cl_uint nbins = (cl_uint)job->nbins;                                                 \
+        const NUMBER *const x = (const NUMBER *)job->x + from, *const b = job->bounds->member,     \
+                            lower = b[0], upper = b[1], base = b[2], unit = b[3], scale = b[4],    \
+                            width = b[5];                                                          \
+        const int32_t last = (int32_t)(job->nbins - 1), nbins = (int32_t)(cl_uint)job->nbins;      \
         for (size_t i = 0; i < n; i++) {                                                           \
-            const bool inside = x[i] >= b[0] && x[i] < b[1];                                       \
-            const cl_uint k = inside ? (cl_uint)((x[i] * b[3] - b[2]) * b[4]) : nbins;             \
-            bin[i] = inside && k >= nbins ? nbins - 1 : k;                                         \
+            const NUMBER v = x[i] * unit, from_lower = v - base;                                   \
+            const int inside = (x[i] >= lower) & (x[i] < upper);                                   \
+            const int32_t place = (int32_t)(inside ? from_lower * scale : 0);                      \
+            const int32_t k = place < last ? place : last;                                         \
+            const NUMBER edge = ((NUMBER)k + 1) * width;                                           \
+            const int32_t next =                                                                   \
+                (k < last) & (from_lower >= edge) & (v >= base + edge) ? k + 1 : k;                \
+            bin[i] = (cl_uint)(inside ? next : nbins);                                             \
         }                                                                                          \
     }
 REAL_BINS(float, single)

@@ -107,7 +107,7 @@ foreach(cc gcc clang)
   stdcl_compiles(header_${cc}_c11 ${compiler} "-std=c11 ${strict}" header_alone.c)
   stdcl_compiles(header_${cc}_gnu89 ${compiler} "-std=gnu89 -Wall" header_alone.c)
   stdcl_compiles(header_${cc}_gnu99 ${compiler} "-std=gnu99 -Wall -Wextra" header_alone.c)
-  stdcl_compiles(header_${cc}_cxx98 ${compiler} "-x c++ -std=c++98 -Wall" header_alone.c)
+  stdcl_compiles(header_${cc}_cxx98 ${compiler} "-x c++ -std=c++98 -Wall -Wextra" header_alone.c)
   stdcl_compiles(header_${cc}_cxx11 ${compiler} "-x c++ -std=c++11 ${strict}" header_alone.c)
   stdcl_compiles(header_${cc}_cxx17 ${compiler} "-x c++ -std=c++17 ${strict}" header_alone.c)
   foreach(header ${headers}) # each with nothing before it

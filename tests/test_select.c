@@ -2,6 +2,7 @@
  * elements, and elements beyond the results keep their values.
  * SPDX-License-Identifier: MIT
  */
+#include "builds_once.h"
 #include "check.h"
 #include "deep.h"
 
@@ -258,6 +259,22 @@ static void sums_by_key_match_loops(void **state)
         }
 }
 
+/* Tiles have fewer runs than items. Optimised, since PoCL 3.1 goes wrong only in optimised code. */
+static void sums_by_key_match_loops_optimised(void **state)
+{
+    static const size_t counts[] = {1, 31, 64, 65, 129, 5000};
+    (void)state;
+    builds_unoptimised = false;
+    sorter = arrays_sorter_create(&(struct arrays_sorter_options){
+        .ctx = cp, .dev = dev, .shape = "group=64 items=2 look_back=1"});
+    assert_non_null(sorter);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        check_runs(4, ARRAYS_INT, counts[k]);
+    arrays_sorter_free(sorter);
+    sorter = sorters[0];
+    builds_unoptimised = true;
+}
+
 /* ---- Histograms. ----------------------------------------------------------------------------- */
 
 static void compare_bins(const struct arrays_histogram_job *job, const uint32_t *expected)
@@ -413,6 +430,66 @@ static void histograms_of_extreme_ranges_match_closed_form(void **state)
         &(const struct arrays_histogram_job){
             .x = f, .bins = (cl_uint *)block[1], .lower = 0.1, .upper = 0.7, .nbins = 3, .most = 4},
         expected);
+    /* lower as a float is more than a bin below it: the place of the last float is beyond all */
+    f[0] = nextafterf(277.0536f, 0);
+    memset(expected, 0, 118 * sizeof *expected);
+    expected[117] = 1;
+    for (int i = 0; i < SORTERS; i++) {
+        sorter = sorters[i];
+        compare_bins(&(const struct arrays_histogram_job){.x = f,
+                                                          .bins = (cl_uint *)block[1],
+                                                          .lower = 277.0522,
+                                                          .upper = f[0] + 1e-9,
+                                                          .nbins = 118,
+                                                          .most = 1},
+                     expected);
+    }
+    sorter = sorters[0];
+}
+
+/* Elements on the edges of bins and one number below them: where w and its multiples are whole, the
+ * bin of an edge is exact. nbins bins of width w from `lower` on. */
+static void compare_edges(bool is_double, int lower, int w, cl_uint nbins)
+{
+    static uint32_t expected[1001];
+    float *f = (float *)block[0] + 1;
+    double *d = (double *)block[0] + 1;
+    const int upper = lower + w * (int)nbins;
+    memset(expected, 0, sizeof expected);
+    for (cl_uint i = 0; i <= nbins; i++) {
+        const int edge = lower + w * (int)i;
+        if (is_double)
+            d[2 * i] = edge, d[2 * i + 1] = nextafter(edge, -INFINITY);
+        else
+            f[2 * i] = (float)edge, f[2 * i + 1] = nextafterf((float)edge, -INFINITY);
+        if (i < nbins)
+            expected[i]++;
+        if (i > 0)
+            expected[i - 1]++;
+    }
+    compare_bins(
+        &(const struct arrays_histogram_job){.x = is_double ? (void *)d : f,
+                                             .bins = (cl_uint *)block[1],
+                                             .type = is_double ? ARRAYS_DOUBLE : ARRAYS_FLOAT,
+                                             .lower = lower,
+                                             .upper = upper,
+                                             .nbins = nbins,
+                                             .most = 2 * nbins + 2},
+        expected);
+}
+
+static void histograms_count_edges_in_upper_bin(void **state)
+{
+    static const cl_uint counts[] = {2, 7, 103, 1000};
+    (void)state;
+    for (int w = 1; w <= 200; w++)
+        for (int is_double = 0; is_double <= doubles_here; is_double++) {
+            sorter = sorters[(w + is_double) % SORTERS];
+            compare_edges(is_double, 0, w, counts[w % 4]);
+            sorter = sorters[w % 2 ? 0 : 1 + w / 2 % (SORTERS - 1)];
+            compare_edges(is_double, 1 - w * w, w, counts[(w + 1) % 4]);
+        }
+    sorter = sorters[0];
 }
 
 /* ---- Refusals. ------------------------------------------------------------------------------- */
@@ -519,6 +596,7 @@ static int open_select(void **state)
     (void)state;
     cp = stddev;
     dev = clgetndev(cp) - 1;
+    builds_unoptimised = true;
     doubles_here = have_doubles(cp);
     bool all = true;
     for (int b = 0; b < BLOCKS; b++)
@@ -553,9 +631,11 @@ int main(void)
         cmocka_unit_test(segmented_sums_match_loops),
         cmocka_unit_test(segmented_sums_stay_in_array),
         cmocka_unit_test(sums_by_key_match_loops),
+        cmocka_unit_test(sums_by_key_match_loops_optimised),
         cmocka_unit_test(histograms_of_integers_match_loops),
         cmocka_unit_test(histograms_of_bytes_and_floats_match_loops),
         cmocka_unit_test(histograms_of_extreme_ranges_match_closed_form),
+        cmocka_unit_test(histograms_count_edges_in_upper_bin),
         cmocka_unit_test(select_rejects_bad_jobs),
         cmocka_unit_test(host_of_cpu_used_no_kernel),
     };

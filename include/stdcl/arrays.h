@@ -39,11 +39,11 @@ extern "C" {
 enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
 
 /* Accumulators of floating-point sums. Integers are always summed exactly.
- *   ARRAYS_WIDE         double. A sum of floats is accurate to about one unit in a double's last
- *                       place. The error of a sum of doubles is at most 41 + log2(n / 32768)
- *                       rounding errors of the sum of |x|, since no number passes through more
- *                       additions. Devices without double precision use compensated summation for
- *                       floats
+ *   ARRAYS_WIDE         double. The error of a sum of floats is about one unit in a double's last
+ *                       place of the sum of |x|. The error of a sum of doubles is at most 41 +
+ *                       log2(n / 32768) rounding errors of the sum of |x|, since no number passes
+ *                       through more additions. Devices without double precision use compensated
+ *                       summation for floats
  *   ARRAYS_COMPENSATED  pairs of value and rounding error in the element's type (Knuth's TwoSum;
  *                       products by TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818),
  *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2. Products of
@@ -299,10 +299,11 @@ int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job
 
 /* The number of elements in each of nbins bins of equal width: bins[b] counts x with lower + b w <=
  * x < lower + (b + 1) w, w = (upper - lower) / nbins. Elements outside [lower, upper) and NaN are
- * not counted. Integers are assigned exactly; floats and doubles to the bin of (x - lower) / w,
- * rounded in their type; elements are compared with the ends as given, in doubles. The ends are
- * finite; those of integers are whole and within 2^53, and (upper - lower) nbins is at most 2^63;
- * the range of floats has at least two floats (EINVAL). */
+ * not counted. Integers are assigned exactly. Floats and doubles are assigned to the last bin with
+ * b w <= x - lower and lower + b w <= x, where w and each operation are rounded in their type; from
+ * 2^20 floats' bins on, some elements are assigned to earlier bins. Elements are compared with the
+ * ends as given, in doubles. The ends are finite. Ends for integers are whole and within 2^53, and
+ * (upper - lower) nbins is at most 2^63; the range of floats has at least two floats (EINVAL). */
 struct arrays_histogram_job {
     const void *x; /* input: `most` elements of `type`, or bytes */
     cl_uint *bins; /* output: nbins numbers */

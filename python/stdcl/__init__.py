@@ -141,7 +141,7 @@ class Context(Owner):
 
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None, flag: str | None = None) -> Array:
         """Return a copy of `values` shared with the devices; `flag` as in empty()."""
-        given = _with_numpy().np.asarray(values, dtype=dtype)
+        given = _with_numpy().np.asarray(_with_numpy().unmasked(values), dtype=dtype)
         array = self.empty(given.shape, given.dtype, flag)
         array[...] = given
         return array

@@ -138,6 +138,12 @@ def whole(value: Any, what: str, least: int = 0) -> int:
     return number
 
 
+def nonzero(value: Any, what: str) -> None:
+    """Refuse an explicit 0: in C it selects the default."""
+    if value == 0:
+        raise ValueError("%s must be above 0, not %r" % (what, value))
+
+
 def letters(value: Any, what: str) -> bytes:
     """Encode a string for C; it must not contain a null character."""
     if not isinstance(value, str):

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _declarations as c
 from ._library import check, lib, whole
+from .arrays import unmasked
 
 if TYPE_CHECKING:
     from . import Context
@@ -35,7 +36,7 @@ def _shared(x: Any, context: Context | None = None) -> Array:
     own = getattr(x, "context", None)
     if own is not None and (context is None or own is context) and x.flags.c_contiguous and x.dtype.isnative:
         return x.reshape(-1)  # type: ignore[no-any-return]
-    values = np.ravel(np.asarray(x))
+    values = np.ravel(np.asarray(unmasked(x)))
     return (own or context or _default()).array(values.astype(values.dtype.newbyteorder("=")))
 
 
@@ -183,7 +184,7 @@ _ORDERS = {"u": ("u", "ARRAYS_UNSIGNED"), "b": ("u", "ARRAYS_UNSIGNED"), "i": ("
 
 def _sorted(x: Any, indices: bool, descending: bool) -> tuple[Any, Any, Any]:
     """Return x flattened, its elements sorted on the device, and the sorted indices."""
-    given = np.ravel(np.asarray(x))
+    given = np.ravel(np.asarray(unmasked(x)))
     if given.dtype.kind not in _ORDERS or given.dtype.itemsize > 8:
         raise TypeError("sorting takes integers and floats of up to 8 bytes, not %s" % given.dtype)
     kind, order = _ORDERS[given.dtype.kind]
@@ -211,7 +212,7 @@ def argsort(x: Any, descending: bool = False) -> Any:
 
 def unique(x: Any) -> Any:
     """Return the different elements of the flattened array in ascending order; -0 is 0, and all NaN are one."""
-    values = np.ravel(np.asarray(x))
+    values = np.ravel(np.asarray(unmasked(x)))
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values + 0)  # -0 + 0 is 0
     shared = (getattr(x, "context", None) or _default()).array(values)
@@ -234,7 +235,7 @@ def select(x: Any, flags: Any) -> Any:
     """Return the elements of x, of 4 or 8 bytes, whose flag is true, in order: x[flags]."""
     given = _shared(x)
     words = _words(given, "select")
-    marks = given.context.array(np.ravel(np.asarray(flags)).astype(bool).view(np.uint8))  # type: ignore[union-attr]
+    marks = given.context.array(np.ravel(np.asarray(unmasked(flags))).astype(bool).view(np.uint8))  # type: ignore[union-attr]
     if marks.size != words.size:
         raise ValueError("select takes as many flags as elements, not %d for %d" % (marks.size, words.size))
     if words.size:
@@ -293,7 +294,7 @@ def segmented_sum(x: Any, offsets: Any) -> Any:
     """
     given = _shared(x)
     context: Any = given.context
-    bounds = np.ravel(np.asarray(offsets))
+    bounds = np.ravel(np.asarray(unmasked(offsets)))
     if bounds.size == 0:
         raise ValueError("segmented_sum takes one offset more than there are segments, at least one")
     if bounds.dtype.kind not in "ui" or (bounds < 0).any():

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from . import Context
 
 
+def unmasked(values: Any) -> Any:
+    """Return `values`; raise ValueError if it is a masked array with masked entries, which numpy.asarray would take for numbers."""
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        raise ValueError("an array has masked entries; remove them with x.compressed(), or give them a value with x.filled(value)")
+    return values
+
+
 class Array(np.ndarray[Any, Any]):
     """A numpy array in memory shared with devices. Views share the memory and keep it alive."""
 

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from . import engines
-from ._library import Error, check, html_table, letters, lib, png_file, whole
+from ._library import Error, check, html_table, letters, lib, nonzero, png_file, whole
+from .arrays import unmasked
 from .engines import Engine, Floats
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ _BODY_OF_FORCE = r'\b(body|first|last)=("[^"\n]*"|[^,\n]*)'
 
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
     """Check an array of n rows of three doubles, and copy it."""
-    array = np.array(values, dtype=np.float64)
+    array = np.array(unmasked(values), dtype=np.float64)
     if array.shape != (n, 3):
         raise ValueError("%s has the shape %s, not (%d, 3)" % (name, array.shape, n))
     return array
@@ -135,7 +136,7 @@ class NBody(Engine):
                  eta: float = 0.0, coordinates: str = "jacobi", corrector: int = 0, safe: bool = False,
                  hill: float = 0.0, megno: bool = False, external: str | None = None,
                  context: Context | None = None) -> None:
-        self._mass: Floats = np.array(mass, dtype=np.float64)
+        self._mass: Floats = np.array(unmasked(mass), dtype=np.float64)
         if self._mass.ndim != 1:
             raise ValueError("mass has %d dimensions, not one" % self._mass.ndim)
         n = self._mass.size
@@ -169,6 +170,8 @@ class NBody(Engine):
         self._check_no_force()
         if name in ("dt", "G") and isinstance(value, (str, bytes)):
             raise TypeError("%s cannot be %r" % (name, value))
+        if name == "G":
+            nonzero(value, "G")
         if name == "dt" and value is not None and self._handle is not None and self._settings["dt"] is not None:
             check(lib.nbody_set_dt(self._handle, value))
         elif self._settings.get(name, self) is not value:
@@ -188,7 +191,7 @@ class NBody(Engine):
                 raise ValueError("the integrator %s needs a time step: set dt" % options["integrator"])
             options["dt"] = 1.0
         if np.ndim(options["eps"]):
-            self._softening = np.ascontiguousarray(options.pop("eps"), dtype=np.float64)
+            self._softening = np.ascontiguousarray(unmasked(options.pop("eps")), dtype=np.float64)
             if self._softening.shape != (self.n,):
                 raise ValueError("eps has the shape %s, not (%d,)" % (self._softening.shape, self.n))
             options["softening"] = self._softening.ctypes.data
@@ -273,7 +276,7 @@ class NBody(Engine):
 
     @mass.setter
     def mass(self, mass: npt.ArrayLike) -> None:
-        given = np.array(mass, dtype=np.float64)
+        given = np.array(unmasked(mass), dtype=np.float64)
         if given.shape != (self.n,):
             raise ValueError("mass has the shape %s, not (%d,)" % (given.shape, self.n))
         self._drop()
@@ -310,7 +313,7 @@ class NBody(Engine):
 
     @radius.setter
     def radius(self, radius: npt.ArrayLike | None) -> None:
-        given = None if radius is None else np.array(np.broadcast_to(np.asarray(radius, dtype=np.float64), (self.n,)))
+        given = None if radius is None else np.array(np.broadcast_to(np.asarray(unmasked(radius), dtype=np.float64), (self.n,)))
         self._drop()
         self._radius = given
 
@@ -355,7 +358,7 @@ class NBody(Engine):
             raise ValueError("a body has a position and velocity, or an orbit, not both")
         if name in self.names:
             raise ValueError("there is a body called %r already" % name)
-        at, speed = (np.zeros(3) if given is None else _rows(np.asarray(given)[np.newaxis], 1, what)[0]
+        at, speed = (np.zeros(3) if given is None else _rows(np.asarray(unmasked(given))[np.newaxis], 1, what)[0]
                      for given, what in ((pos, "pos"), (vel, "vel")))
         if a is not None:
             centre, at, speed = self._primary(primary, self.n)

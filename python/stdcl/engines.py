@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _declarations as c
-from ._library import Owner, check, html_table, letters, lib, png_file, whole
-from .arrays import Array, allocate, allocate_flagged, allocate_image  # noqa: F401
+from ._library import Owner, check, html_table, letters, lib, nonzero, png_file, whole
+from .arrays import Array, allocate, allocate_flagged, allocate_image, unmasked  # noqa: F401
 
 if TYPE_CHECKING:
     from . import Context
@@ -103,8 +103,7 @@ class Life(Engine):
 
     def soup(self, density: float = 0.5, seed: int = 1) -> None:
         """Fill the grid at random with a fraction of live cells, above 0 and at most 1, and reset the generation to 0."""
-        if density == 0:  # C's default, 1/2
-            raise ValueError("density must be above 0 and at most 1, not %r" % density)
+        nonzero(density, "density")
         self._call(lib.life_soup, density, whole(seed, "seed"))
 
     @property
@@ -130,7 +129,7 @@ class Life(Engine):
 
     def put(self, cells: npt.ArrayLike, x: int = 0, y: int = 0) -> None:
         """Copy a rectangle of booleans into the grid, its top left corner at column x of row y."""
-        values = np.asarray(cells)
+        values = np.asarray(unmasked(cells))
         if values.dtype.kind not in "biuf":
             raise TypeError("cells must be booleans or numbers, not %r" % (cells,))
         given = np.atleast_2d(values.astype(bool))
@@ -160,6 +159,8 @@ class Gas(Engine):
     def __init__(self, n: int, *, temperature: float = 1.0, mass: float = 1.0, boltzmann: float = 1.0, seed: int = 0,
                  storage: str = "fused", context: Context | None = None) -> None:
         self.n = whole(n, "n")
+        for value, name in ((temperature, "temperature"), (mass, "mass"), (boltzmann, "boltzmann")):
+            nonzero(value, name)
         self._make(context, (), n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed, storage=storage)
 
     def measure(self) -> Any:
@@ -193,13 +194,13 @@ class Matmul(Engine):
     def multiply(self, a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
                  c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """Return alpha a b + beta c."""
-        a, b = np.asarray(a), np.asarray(b)
+        a, b = np.asarray(unmasked(a)), np.asarray(unmasked(b))
         if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
             raise ValueError("matrices of shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
         if a.dtype != self.dtype or b.dtype != self.dtype:
             raise TypeError("matrices of %s and %s; both must be %s" % (a.dtype, b.dtype, self.dtype))
         (m, k), n = a.shape, b.shape[1]
-        result = np.zeros((m, n), self.dtype) if c is None else np.array(c, dtype=self.dtype, order="C")
+        result = np.zeros((m, n), self.dtype) if c is None else np.array(unmasked(c), dtype=self.dtype, order="C")
         if result.shape != (m, n):
             raise ValueError("c has the shape %s, not (%d, %d)" % (result.shape, m, n))
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
@@ -212,7 +213,7 @@ class Matmul(Engine):
 def matmul(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
            c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
     """Return alpha a b + beta c for matrices of float32 or float64, on the GPUs, or the CPU if there is none."""
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = np.asarray(unmasked(a)), np.asarray(unmasked(b))
     if a.dtype != b.dtype or a.dtype not in (np.float32, np.float64):
         raise TypeError("matrices of %s and %s; both must be float32 or both float64" % (a.dtype, b.dtype))
     with Matmul("single" if a.dtype == np.float32 else "double") as engine:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from ._library import Owner, check, error, letters, lib, whole
+from .arrays import unmasked
 from .engines import Engine
 
 _RULE = re.compile(r"^x[ \t]*=.*?,[ \t]*rule[ \t]*=[ \t]*(\S+)", re.MULTILINE)  # in the header of RLE
@@ -80,7 +81,7 @@ class Pattern(Owner):
             header = _RULE.search(cells)
             self.rule = header[1] if header else None
             return
-        values = np.asarray(cells if hasattr(cells, "__array__") else list(cells))
+        values = np.asarray(unmasked(cells) if hasattr(cells, "__array__") else list(cells))
         if values.size and (values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind not in "iu"):
             raise TypeError("cells must be RLE text or pairs (x, y) of whole numbers, not %r" % (cells,))
         if values.size and values.dtype.kind == "u" and values.max() >= 2**63:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterable
 
 from . import _declarations as c
-from ._library import check, letters, lib, whole
+from ._library import check, letters, lib, nonzero, whole
 
 if TYPE_CHECKING:
     from . import Context
@@ -37,8 +37,7 @@ def sweep(rules: Iterable[str], *, soups: int = 4, density: float = 0.5, seed: i
     texts = list(rules)
     if not 1 <= whole(soups, "soups") <= 65536 or not 1 <= whole(generations, "generations") < 2**32:
         raise ValueError("soups are 1 to 65536 and generations 1 to 2**32 - 1, not %r and %r" % (soups, generations))
-    if density == 0:  # C's default, 1/2
-        raise ValueError("density must be above 0 and at most 1, not %r" % density)
+    nonzero(density, "density")
     normal, results = [], (c.life_sweep_result * len(texts))()
     for text in texts:
         rule = ctypes.create_string_buffer(c.CONSTANTS["LIFE_RULE_TEXT"])

@@ -775,6 +775,31 @@ def test_gas_has_its_energy():
     assert stdcl.Gas(1000).velocities(10, 5).shape == (5, 3)
 
 
+def test_zero_is_not_the_default():
+    """In C a member of 0 means its default."""
+    for name in ("temperature", "mass", "boltzmann"):
+        refused(ValueError, name + " must be above 0, not 0", lambda: stdcl.Gas(1000, **{name: 0}))
+        refused(stdcl.Error, "-1 must be a number > 0", lambda: stdcl.Gas(1000, **{name: -1}))
+    refused(ValueError, "G must be above 0, not 0.0", lambda: stdcl.NBody([1, 1], np.zeros((2, 3)), np.zeros((2, 3)), G=0.0))
+    bodies = stdcl.NBody(G=2)
+    refused(ValueError, "G must be above 0", lambda: setattr(bodies, "G", 0))
+    assert bodies.G == 2
+
+
+def test_masked_entries_are_refused():
+    x, pairs = (np.ma.array(values, mask=values == 2) for values in (np.array([1.0, 2.0]), np.array([[1, 2], [3, 4]])))
+    rows, zeros = np.ma.array(np.eye(3)[:2], mask=np.eye(3)[:2]), np.zeros((2, 3))
+    for function in (stdcl.sum, stdcl.mean, stdcl.variance, stdcl.min, stdcl.argmax, stdcl.cumsum, stdcl.sort, stdcl.argsort, stdcl.unique,
+                     context().array, lambda v: stdcl.dot([1.0, 1.0], v), lambda v: stdcl.select(v, [1, 1]), lambda v: stdcl.select([1.0, 2.0], v),
+                     lambda v: stdcl.histogram(v, 2, (0, 4)), lambda v: stdcl.segmented_sum(v, [0, 2]), lambda v: stdcl.NBody(v, zeros, zeros),
+                     lambda v: stdcl.NBody([1, 1], zeros, zeros, eps=v).acc):
+        refused(ValueError, "has masked entries", lambda: function(x))
+    for call in (lambda: stdcl.matmul(pairs * 1.0, np.eye(2)), lambda: stdcl.matmul(np.eye(2), pairs * 1.0), lambda: stdcl.Pattern(pairs),
+                 lambda: stdcl.Life(64, 64).put(pairs), lambda: stdcl.NBody([1, 1], rows, zeros), lambda: stdcl.NBody([1, 1], zeros, rows)):
+        refused(ValueError, "has masked entries", call)
+    assert stdcl.sum(np.ma.array([1.0, 2.0])) == 3 and stdcl.sum(x.compressed()) == 1
+
+
 def test_products_are_numpys():
     rng = np.random.default_rng(1)
     for dtype, tolerance in ((np.float32, 1e-4), (np.float64, 1e-12)):
