@@ -237,6 +237,7 @@ void cli_interrupt_report(uint64_t done, uint64_t of, const char *units, FILE *f
     if (of)
         fprintf(fp, " of %" PRIu64, of);
     fprintf(fp, " %s\n", units);
+    fflush(fp); /* the deadline may end the command before it exits */
 }
 
 int cli_interrupt_status(int otherwise)

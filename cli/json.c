@@ -116,6 +116,7 @@ int cli_json_print(const json_t *object)
     cli_line_wipe();
     json_write_value(object, 0, stdout);
     fputc('\n', stdout);
+    fflush(stdout);  /* the deadline of an interrupt may end the command before it exits */
     return CLI_DONE; /* main checks that standard output was written */
 }
 
