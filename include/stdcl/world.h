@@ -56,7 +56,8 @@ int world_launched(int *rank);
  * of one rank. `options` may be NULL. ENOENT: no plugin for the launcher's MPI. ENOTCONN: the
  * launcher belongs to another MPI, and each rank is alone. EPROTO: MPI failed. EINVAL: invalid
  * options, or ranks with different versions of stdcl. An error after the ranks are connected calls
- * `on_abort` and aborts the job, as world_abort does. After any other error let rank 0 print its
+ * `on_abort` and aborts the job, as world_abort does. If MPI has not started after $STDCL_TIMEOUT
+ * seconds, `on_abort` is called and the process exits. After any other error let rank 0 print its
  * message before the other processes exit: a launcher may kill all processes after one exit. */
 stdcl_world *world_join(const struct world_options *options);
 
