@@ -32,8 +32,6 @@ static bool thorough,
 static size_t counts = SIZES; /* number of tested sizes; on GPUs, where contexts and kernels take
                                  long to create, only few ranks */
 
-/* Run a case on one number of ranks, a different one for each case; each rank has a context with
- * the given number of devices. */
 /* Run with random arrival orders of messages: one, or many with the argument "orders". */
 static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
@@ -47,7 +45,8 @@ static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
         ranks_in_every_order(2 + (int)which % 2, run, how, 1, which + 1, false);
 }
 
-/* Every third case has its ranks on two hosts. */
+/* Run a case on one number of ranks, a different one for each case. Every third run has its ranks
+ * on two hosts. */
 static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
     static const char *const two[] = {"a", "b", "b", "a", "a", "b", "a", "b"};
@@ -1170,8 +1169,15 @@ static void ranks_nbody_errors_end_all(void **state)
     free(c);
 }
 
-/* If one rank cannot create its engine, all ranks leave nbody_create with its message, and can
- * still talk to each other. */
+/* Rank 1 could not create its engine: all ranks have its message, and messages still arrive. */
+static int check_failed_creation(struct rank_run *r, const void *engine, size_t which)
+{
+    const int status = engine || !strstr(clerror(), r->rank == 1 ? "" : "rank 1 on")
+                           ? WRONG("case %zu: %s", which, clerror())
+                           : 0;
+    return world_barrier(r->world) == 0 ? status : -1;
+}
+
 static int nbody_creation_fails(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
@@ -1190,11 +1196,8 @@ static int nbody_creation_fails(struct rank_run *r)
         options.world = r->world;
         nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
                                  (const double(*)[3])c->vel);
-        if (nb || !strstr(clerror(), r->rank == 1 ? "" : "rank 1 on"))
-            status = WRONG("case %zu: %s", k, clerror());
+        status = check_failed_creation(r, nb, k);
         nbody_free(nb);
-        if (world_barrier(r->world) != 0)
-            return -1;
     }
     clcontext_destroy(cp);
     return status;
@@ -1286,8 +1289,6 @@ static void ranks_nbody_failed_exchange_leaves_no_receive(void **state)
 
 /* ---- Creation. ------------------------------------------------------------------------------- */
 
-/* One rank's options are wrong: all ranks leave life_create with its message, and can still talk to
- * each other. */
 static int life_creation_fails(struct rank_run *r)
 {
     CLCONTEXT *cp = open_rank_devices();
@@ -1301,11 +1302,8 @@ static int life_creation_fails(struct rank_run *r)
         options.ctx = cp;
         options.world = r->world;
         life *lf = life_create(&options);
-        if (lf || !strstr(clerror(), r->rank == 1 ? "" : "rank 1 on"))
-            status = WRONG("case %zu: %s", k, clerror());
+        status = check_failed_creation(r, lf, k);
         life_free(lf);
-        if (world_barrier(r->world) != 0)
-            return -1;
     }
     clcontext_destroy(cp);
     return status;
