@@ -271,8 +271,8 @@ bool cli_stdout_is_taken(void)
     return stdout_is_taken;
 }
 
-/* Call standard output "-" in all outputs: commands compare with "-". Refuse a regular file, whose
- * suffix selects a format; "-" does not. */
+/* Call standard output "-" in all outputs: commands compare with "-". Refuse a regular file: its
+ * suffix selects a format, which "-" would not. */
 static int find_standard_output(const struct cli_usage *usage)
 {
     bool regular;

@@ -37,8 +37,8 @@ int cli_ranks_here(void);
 bool cli_ranks_share(void);
 
 /* Collective. CLI_DONE if a file that all ranks read is equal on all hosts, by its size and a hash
- * of its first 64 KiB; also for NULL. CLI_WRONG for standard input and pipes, which are not
- * opened. */
+ * of its first 64 KiB; also for NULL. CLI_WRONG for "-", CLI_FAILED for pipes and
+ * devices; these are not opened. */
 int cli_ranks_same_file(const char *file);
 
 /* True if any rank was interrupted. Collective, except on a rank that has `failed`: the others may

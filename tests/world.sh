@@ -97,7 +97,7 @@ if [ -n "$other" ]; then
     sampled && job 1 "sees 1: it is another MPI's launcher" 2 "$stdcl" gas -n 1000
     unset STDCL_MPI
 fi
-# srun without --mpi: each rank is a world of its own, and none ends another.
+# srun without --mpi: each rank is a world of its own, and ends no other rank.
 apart() { # -n 2 COMMAND...
     shift 2
     SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 "$@" &

@@ -20,7 +20,7 @@ static size_t pair_bytes(const struct nbody *nb, enum pair_kind kind)
     return each[kind];
 }
 
-/* Return the rank whose file has the blocks of a pair; -1: none. */
+/* Return the rank that has the blocks of a pair in its file; -1: none. */
 static int pair_file(const struct nbody *nb, const struct pair *e)
 {
     const struct owner *const owner = nb->domain.tree->owner;

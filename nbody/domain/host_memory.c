@@ -9,7 +9,6 @@
  */
 #include "nbody/domain/tree_domain.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>

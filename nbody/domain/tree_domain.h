@@ -131,8 +131,8 @@ struct domains {
     void *edge;    /* struct edge of each domain (domain.cl) */
     void *toptree; /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
 
-    /* Bounding boxes of the groups of all domains (let.c), and the rank whose file they are in; -1:
-     * none. */
+    /* Bounding boxes of the groups of all domains (let.c), and the rank that has them in its file;
+     * -1: none. */
     void *group_box;
     int group_box_file;
 
